@@ -1,0 +1,1 @@
+"""Detectors behind one contract, one file each."""

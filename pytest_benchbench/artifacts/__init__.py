@@ -1,0 +1,1 @@
+"""From pinned bytes to decoded media, and how two decoded media compare."""

@@ -1,0 +1,1 @@
+"""Recipes that build artifacts and their manifest."""

@@ -1,0 +1,1 @@
+"""Transforms with every parameter on record."""

@@ -1,0 +1,1 @@
+"""Unmarked sources."""

@@ -1,0 +1,1 @@
+"""What is to be measured: strict, streaming readers of manifests."""

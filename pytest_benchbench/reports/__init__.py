@@ -1,0 +1,1 @@
+"""Evidence summed into tables."""

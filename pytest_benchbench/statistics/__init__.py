@@ -1,0 +1,1 @@
+"""Pure numbers: intervals and order statistics. Imports no other room."""

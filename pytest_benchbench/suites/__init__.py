@@ -1,0 +1,1 @@
+"""The built-in suites: what a bare manifest runs."""
