@@ -115,9 +115,7 @@ class DetectionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         load_ms: float | None = None,
     ) -> DetectionRecord:
         """Join an adapter's answer with what it cost."""
-        return cls(
-            adapter_elapsed_ms=adapter_elapsed_ms, call=call, load_ms=load_ms, **msgspec.structs.asdict(detection)
-        )
+        return cls(adapter_elapsed_ms=adapter_elapsed_ms, call=call, load_ms=load_ms, **msgspec.structs.asdict(detection))
 
 
 class BatchRecord(msgspec.Struct, frozen=True):

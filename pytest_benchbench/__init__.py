@@ -1,0 +1,71 @@
+"""Benchmarks of watermark and AI-content detectors as pytest suites.
+
+Everything public is importable from here. Names are resolved on first use, so that the pytest plugin costs nothing in a
+project that has no manifest.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_benchbench.adapters.base import (
+        Adapter as Adapter,
+    )
+    from pytest_benchbench.adapters.base import (
+        AdapterDescription as AdapterDescription,
+    )
+    from pytest_benchbench.adapters.base import (
+        AdapterUnavailable as AdapterUnavailable,
+    )
+    from pytest_benchbench.adapters.base import (
+        BatchAdapter as BatchAdapter,
+    )
+    from pytest_benchbench.adapters.base import (
+        Detection as Detection,
+    )
+    from pytest_benchbench.adapters.base import (
+        DetectionError as DetectionError,
+    )
+    from pytest_benchbench.adapters.base import (
+        Embedder as Embedder,
+    )
+    from pytest_benchbench.adapters.base import (
+        Remover as Remover,
+    )
+    from pytest_benchbench.adapters.base import (
+        Sample as Sample,
+    )
+    from pytest_benchbench.adapters.base import (
+        Weights as Weights,
+    )
+    from pytest_benchbench.artifacts.image import Image as Image
+    from pytest_benchbench.artifacts.media import MediaType as MediaType
+    from pytest_benchbench.artifacts.text import Text as Text
+    from pytest_benchbench.evidence.observation import Mismatch as Mismatch
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Adapter": "adapters.base",
+    "AdapterDescription": "adapters.base",
+    "AdapterUnavailable": "adapters.base",
+    "BatchAdapter": "adapters.base",
+    "Detection": "adapters.base",
+    "DetectionError": "adapters.base",
+    "Embedder": "adapters.base",
+    "Image": "artifacts.image",
+    "MediaType": "artifacts.media",
+    "Mismatch": "evidence.observation",
+    "Remover": "adapters.base",
+    "Sample": "adapters.base",
+    "Text": "artifacts.text",
+    "Weights": "adapters.base",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,36 @@
+"""The ``benchbench`` command, one module for each of its commands."""
+
+from importlib import import_module
+
+import click
+
+from pytest_benchbench import __version__
+
+_COMMANDS = {
+    "adapters": "What can be asked here, and why the rest cannot.",
+    "cohort": "Build artifacts and their manifest by a recipe.",
+    "manifest": "Write a manifest from files of one's own.",
+    "validate": "Say what is wrong with a manifest.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command when it is called: ``benchbench --help`` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="benchbench")
+def main() -> None:
+    """Prepare, check and read benchmarks that pytest runs.
+
+    Exit codes: 0 done, 1 the thing checked is bad, 2 usage, 20 refused or inconclusive, 21 incomplete.
+    """
