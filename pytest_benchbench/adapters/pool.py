@@ -1,0 +1,218 @@
+"""Instances of adapters: one warm instance of each in a process, and fresh ones on request."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
+from pytest_benchbench.adapters.registry import AdapterRegistry
+
+
+class AdapterOptionError(Exception):
+    """An option given to an adapter is malformed, unknown or of the wrong type."""
+
+
+class AdapterLoadError(Exception):
+    """``load`` or ``describe`` of an adapter failed by a fault of its own; remembered, so that no row tries again.
+
+    Args:
+        cause_type: Name of the class of the adapter's own exception.
+        message: Its message.
+    """
+
+    def __init__(self, cause_type: str, message: str) -> None:
+        super().__init__(f"{cause_type}: {message}")
+        self.cause_type = cause_type
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterChoice:
+    """``[ALIAS=]NAME[:key=value,...]`` as given on the command line.
+
+    Attributes:
+        alias: What the run calls it; the name itself unless said otherwise.
+        name: The registered name.
+        values: The options, as text.
+    """
+
+    alias: str
+    name: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> AdapterChoice:
+        """Read the text of one ``--bench-adapter``.
+
+        Raises:
+            AdapterOptionError: It has another shape.
+        """
+        head, colon, tail = text.partition(":")
+        alias, equals, name = head.rpartition("=")
+        if not name or (equals and not alias) or (colon and not tail):
+            raise AdapterOptionError(f"--bench-adapter={text}: expected [ALIAS=]NAME[:key=value,...]")
+        values: dict[str, str] = {}
+        for pair in tail.split(",") if tail else ():
+            key, equals, value = pair.partition("=")
+            if not key or not equals:
+                raise AdapterOptionError(f"--bench-adapter={text}: expected key=value, not {pair!r}")
+            if key in values:
+                raise AdapterOptionError(f"--bench-adapter={text}: {key} is given twice")
+            values[key] = value
+        return cls(alias or name, name, values)
+
+    def options_for(self, adapter: type[Adapter], *, directory: Path) -> msgspec.Struct:
+        """Turn the text into the adapter's ``Options``.
+
+        Args:
+            adapter: The class behind ``name``.
+            directory: What relative paths (fields of type ``Path``) are relative to.
+
+        Raises:
+            AdapterOptionError: An unknown key, a missing one, or a value of another type.
+        """
+        known = [f.encode_name for f in msgspec.structs.fields(adapter.Options)]
+        for key in self.values:
+            if key not in known:
+                listed = ", ".join(known) or "none"
+                raise AdapterOptionError(f"--bench-adapter={self.name}: unknown option {key!r}; it has: {listed}")
+
+        def path(kind: type, value: Any) -> Any:
+            if kind is Path and isinstance(value, str):
+                return directory / value
+            raise msgspec.ValidationError(f"an option of type {kind.__name__} cannot be given as text")
+
+        try:
+            return msgspec.convert(dict(self.values), adapter.Options, strict=False, dec_hook=path)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise AdapterOptionError(f"--bench-adapter={self.name}: {error}") from None
+
+
+class PooledAdapter:
+    """One instance of an adapter, loaded on first use, with what its loading cost.
+
+    Attributes:
+        alias: What the run calls it.
+        adapter: The instance.
+        values: The options it was given, as text.
+        load_ms: Wall time of ``load`` once it has happened.
+        calls: How many times it has been asked.
+    """
+
+    def __init__(self, alias: str, adapter: Adapter, values: Mapping[str, str]) -> None:
+        self.alias = alias
+        self.adapter = adapter
+        self.values = dict(values)
+        self.load_ms: float | None = None
+        self.calls = 0
+        self._description: AdapterDescription | None = None
+        self._failure: AdapterUnavailable | AdapterLoadError | None = None
+
+    def load(self) -> AdapterDescription:
+        """Load it if that has not happened, and say what stands behind it.
+
+        Raises:
+            AdapterUnavailable: Something is missing on this machine; found out once.
+            AdapterLoadError: Loading failed; found out once.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._description is None:
+            begin = time.perf_counter()
+            try:
+                self.adapter.load()
+                self.load_ms = (time.perf_counter() - begin) * 1e3
+                self._description = msgspec.convert(
+                    self.adapter.describe(), AdapterDescription, from_attributes=True
+                )
+            except AdapterUnavailable as error:
+                self._failure = error
+                raise
+            except Exception as error:
+                self._failure = AdapterLoadError(type(error).__name__, str(error))
+                raise self._failure from error
+        return self._description
+
+    @property
+    def source_sha256(self) -> str | None:
+        """Digest of the file that defines the adapter's class; ``None`` where there is no such file."""
+        return _source_sha256(type(self.adapter))
+
+    def close(self) -> None:
+        """Close the instance if it was loaded."""
+        if self._description is not None:
+            self.adapter.close()
+
+
+class AdapterPool:
+    """Makes instances, keeps one warm for each name, closes them at the end.
+
+    Args:
+        registry: Where the classes are.
+        choices: Options by alias.
+        directory: What relative paths in options are relative to.
+    """
+
+    def __init__(self, registry: AdapterRegistry, choices: Mapping[str, AdapterChoice], directory: Path) -> None:
+        self._registry = registry
+        self._choices = choices
+        self._directory = directory
+        self._warm: dict[str, PooledAdapter] = {}
+        self._missing: dict[str, AdapterUnavailable] = {}
+
+    def warm(self, alias: str) -> PooledAdapter:
+        """Give the instance that this process keeps.
+
+        Raises:
+            AdapterUnavailable: The class itself cannot be had here.
+        """
+        if alias not in self._warm:
+            self._warm[alias] = self.fresh(alias)
+        return self._warm[alias]
+
+    def fresh(self, alias: str) -> PooledAdapter:
+        """Make an instance of its own; the caller closes it.
+
+        Raises:
+            AdapterUnavailable: The class itself cannot be had here; found out once.
+        """
+        if alias in self._missing:
+            raise self._missing[alias]
+        choice = self._choices.get(alias, AdapterChoice(alias, alias))
+        try:
+            adapter = self._registry.resolve(choice.name)
+        except AdapterUnavailable as error:
+            self._missing[alias] = error
+            raise
+        return PooledAdapter(alias, adapter(choice.options_for(adapter, directory=self._directory)), choice.values)
+
+    def close(self) -> list[str]:
+        """Close every warm instance and say, one line each, which could not be closed."""
+        faults = []
+        for alias, pooled in sorted(self._warm.items()):
+            try:
+                pooled.close()
+            except Exception as error:  # noqa: BLE001 - the answers are in; a failing close must not hide them
+                faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {error}")
+        self._warm.clear()
+        return faults
+
+
+@lru_cache(maxsize=256)
+def _source_sha256(adapter: type[Adapter]) -> str | None:
+    try:
+        path = inspect.getsourcefile(adapter)
+    except TypeError:
+        return None
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,0 +1,136 @@
+"""Which adapters there are: those of installed distributions and those that a conftest registers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+
+from pytest_benchbench.adapters.base import Adapter, AdapterUnavailable
+from pytest_benchbench.artifacts.media import MEDIA_TYPES
+from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
+
+ENTRY_POINT_GROUP = "pytest_benchbench.adapters"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+
+
+class AdapterRegistrationError(Exception):
+    """A class cannot be registered: it is no adapter, says too little of itself, or its name is taken."""
+
+
+class UnknownAdapterError(Exception):
+    """Nothing of this name is registered."""
+
+
+class AdapterRegistry:
+    """Adapters by name. An installed adapter's module is imported when a row or an option first names it.
+
+    Args:
+        installed: Entry points of the group ``pytest_benchbench.adapters``.
+    """
+
+    def __init__(self, installed: Iterable[EntryPoint] = ()) -> None:
+        self._installed = {point.name: point for point in sorted(installed, key=lambda point: (point.name, point.value))}
+        self._classes: dict[str, type[Adapter]] = {}
+
+    def register(self, adapter: type[Adapter]) -> None:
+        """Add an adapter class under its own ``name``. Registering the same class again changes nothing.
+
+        Raises:
+            AdapterRegistrationError: The class is no complete adapter, or another one has its name.
+        """
+        _examine(adapter)
+        taken = self._classes.get(adapter.name)
+        if taken is adapter:
+            return
+        if taken is not None or adapter.name in self._installed:
+            raise AdapterRegistrationError(f"adapter {adapter.name!r} is registered already: give {_place(adapter)} another name")
+        self._classes[adapter.name] = adapter
+
+    def names(self) -> tuple[str, ...]:
+        """Every name that a manifest may use, sorted."""
+        return tuple(sorted({*self._installed, *self._classes, *KERNEL_MEDIA_TYPES}))
+
+    def resolve(self, name: str) -> type[Adapter]:
+        """Find the class behind a name.
+
+        Raises:
+            UnknownAdapterError: No such adapter is registered.
+            AdapterUnavailable: It is known, but its module cannot be imported here or this version does not have it.
+            AdapterRegistrationError: The entry point leads to something that is no adapter of this name.
+        """
+        if name in self._classes:
+            return self._classes[name]
+        if name in self._installed:
+            self._classes[name] = _load(self._installed[name])
+            return self._classes[name]
+        if name in KERNEL_MEDIA_TYPES:
+            raise AdapterUnavailable(f"this version of pytest-benchbench has no {name} adapter")
+        raise UnknownAdapterError(f"unknown adapter {name!r}; known: {', '.join(self.names())}")
+
+    def media_types(self) -> Mapping[str, frozenset[str]]:
+        """What each known adapter can be asked about; an entry is looked up when it is needed."""
+        return _MediaTypes(self)
+
+
+class _MediaTypes(Mapping[str, frozenset[str]]):
+    """Media types by adapter name. An adapter whose module cannot be imported may be asked about anything: unavailable."""
+
+    def __init__(self, registry: AdapterRegistry) -> None:
+        self._registry = registry
+
+    def __getitem__(self, name: str) -> frozenset[str]:
+        if name in KERNEL_MEDIA_TYPES:
+            return KERNEL_MEDIA_TYPES[name]
+        try:
+            return frozenset(self._registry.resolve(name).media_types)
+        except UnknownAdapterError:
+            raise KeyError(name) from None
+        except AdapterUnavailable:
+            return frozenset(MEDIA_TYPES)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._registry.names())
+
+    def __len__(self) -> int:
+        return len(self._registry.names())
+
+
+@lru_cache(maxsize=1)
+def _installed_entry_points() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=ENTRY_POINT_GROUP))
+
+
+def installed_registry() -> AdapterRegistry:
+    """Make a registry of what is installed, to which a conftest may add."""
+    return AdapterRegistry(_installed_entry_points())
+
+
+def _load(point: EntryPoint) -> type[Adapter]:
+    try:
+        adapter = point.load()
+    except ImportError as error:
+        raise AdapterUnavailable(f"{point.value} cannot be imported: {error}") from error
+    _examine(adapter)
+    if adapter.name != point.name:
+        raise AdapterRegistrationError(f"entry point {point.name!r} leads to {_place(adapter)}, which calls itself {adapter.name!r}")
+    return adapter  # type: ignore[no-any-return]  # an entry point may lead anywhere; _examine has looked
+
+
+def _examine(adapter: object) -> None:
+    if not isinstance(adapter, type) or not issubclass(adapter, Adapter):
+        raise AdapterRegistrationError(f"{adapter!r} is no subclass of pytest_benchbench.Adapter")
+    if missing := sorted(adapter.__abstractmethods__):
+        raise AdapterRegistrationError(f"{_place(adapter)} lacks {', '.join(missing)}")
+    name = getattr(adapter, "name", None)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise AdapterRegistrationError(f"{_place(adapter)}: name must be letters, digits, '.', '_' or '-', not {name!r}")
+    media_types = getattr(adapter, "media_types", None)
+    if not isinstance(media_types, (set, frozenset)) or not media_types or not media_types <= set(MEDIA_TYPES):
+        raise AdapterRegistrationError(f"{_place(adapter)}: media_types must be a set out of {', '.join(MEDIA_TYPES)}")
+
+
+def _place(adapter: type) -> str:
+    return f"{adapter.__module__}.{adapter.__qualname__}"
