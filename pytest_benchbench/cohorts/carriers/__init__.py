@@ -1,1 +1,1 @@
-"""Unmarked sources."""
+"""Unmarked sources: drawn by formula, or photographs with their provenance."""
