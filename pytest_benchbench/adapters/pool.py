@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -98,42 +98,43 @@ class AdapterChoice:
 
 
 class PooledAdapter:
-    """One instance of an adapter, loaded on first use, with what its loading cost.
+    """One instance of an adapter, made and loaded on first use, with what its loading cost.
 
     Attributes:
         alias: What the run calls it.
-        adapter: The instance.
+        name: The registered name.
         values: The options it was given, as text.
         load_ms: Wall time of ``load`` once it has happened.
         calls: How many times it has been asked.
     """
 
-    def __init__(self, alias: str, adapter: Adapter, values: Mapping[str, str]) -> None:
-        self.alias = alias
-        self.adapter = adapter
-        self.values = dict(values)
+    def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter]) -> None:
+        self.alias = choice.alias
+        self.name = choice.name
+        self.values = dict(choice.values)
         self.load_ms: float | None = None
         self.calls = 0
+        self._make = make
+        self._adapter: Adapter | None = None
         self._description: AdapterDescription | None = None
         self._failure: AdapterUnavailable | AdapterLoadError | None = None
 
     def load(self) -> AdapterDescription:
-        """Load it if that has not happened, and say what stands behind it.
+        """Make and load it if that has not happened, and say what stands behind it.
 
         Raises:
             AdapterUnavailable: Something is missing on this machine; found out once.
             AdapterLoadError: Loading failed; found out once.
         """
         if self._failure is not None:
-            raise self._failure
+            raise self._failure.with_traceback(None)  # a remembered exception would grow by a frame at each row
         if self._description is None:
-            begin = time.perf_counter()
             try:
-                self.adapter.load()
+                self._adapter = self._make()
+                begin = time.perf_counter()
+                self._adapter.load()
                 self.load_ms = (time.perf_counter() - begin) * 1e3
-                self._description = msgspec.convert(
-                    self.adapter.describe(), AdapterDescription, from_attributes=True
-                )
+                self._description = _checked(self._adapter.describe())
             except AdapterUnavailable as error:
                 self._failure = error
                 raise
@@ -143,18 +144,29 @@ class PooledAdapter:
         return self._description
 
     @property
+    def adapter(self) -> Adapter:
+        """The loaded instance.
+
+        Raises:
+            RuntimeError: It is not loaded.
+        """
+        if self._adapter is None or self._description is None:
+            raise RuntimeError(f"adapter {self.alias} is not loaded")
+        return self._adapter
+
+    @property
     def source_sha256(self) -> str | None:
-        """Digest of the file that defines the adapter's class; ``None`` where there is no such file."""
-        return _source_sha256(type(self.adapter))
+        """Digest of the file that defines the adapter's class; ``None`` where there is none or no instance."""
+        return None if self._adapter is None else _source_sha256(type(self._adapter))
 
     def close(self) -> None:
         """Close the instance if it was loaded."""
-        if self._description is not None:
-            self.adapter.close()
+        if self._adapter is not None and self._description is not None:
+            self._adapter.close()
 
 
 class AdapterPool:
-    """Makes instances, keeps one warm for each name, closes them at the end.
+    """Makes instances, keeps one warm for each alias, closes them at the end.
 
     Args:
         registry: Where the classes are.
@@ -167,33 +179,22 @@ class AdapterPool:
         self._choices = choices
         self._directory = directory
         self._warm: dict[str, PooledAdapter] = {}
-        self._missing: dict[str, AdapterUnavailable] = {}
 
     def warm(self, alias: str) -> PooledAdapter:
-        """Give the instance that this process keeps.
-
-        Raises:
-            AdapterUnavailable: The class itself cannot be had here.
-        """
+        """Give the instance that this process keeps."""
         if alias not in self._warm:
             self._warm[alias] = self.fresh(alias)
         return self._warm[alias]
 
     def fresh(self, alias: str) -> PooledAdapter:
-        """Make an instance of its own; the caller closes it.
-
-        Raises:
-            AdapterUnavailable: The class itself cannot be had here; found out once.
-        """
-        if alias in self._missing:
-            raise self._missing[alias]
+        """Give an instance of its own, not made yet; the caller closes it."""
         choice = self._choices.get(alias, AdapterChoice(alias, alias))
-        try:
+
+        def make() -> Adapter:
             adapter = self._registry.resolve(choice.name)
-        except AdapterUnavailable as error:
-            self._missing[alias] = error
-            raise
-        return PooledAdapter(alias, adapter(choice.options_for(adapter, directory=self._directory)), choice.values)
+            return adapter(choice.options_for(adapter, directory=self._directory))
+
+        return PooledAdapter(choice, make)
 
     def close(self) -> list[str]:
         """Close every warm instance and say, one line each, which could not be closed."""
@@ -201,10 +202,16 @@ class AdapterPool:
         for alias, pooled in sorted(self._warm.items()):
             try:
                 pooled.close()
-            except Exception as error:  # noqa: BLE001 - the answers are in; a failing close must not hide them
+            except Exception as error:  # the answers are in: a failing close must not hide them
                 faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {error}")
         self._warm.clear()
         return faults
+
+
+def _checked(description: object) -> AdapterDescription:
+    if not isinstance(description, AdapterDescription):
+        raise TypeError(f"describe() must return an AdapterDescription, not {type(description).__name__}")
+    return description
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,413 @@
+"""Run one adapter on one case: verify, decode, ask, time, compare, judge. Knows nothing of pytest."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from pytest_benchbench.adapters.base import (
+    VERDICTS,
+    AdapterDescription,
+    AdapterUnavailable,
+    BatchAdapter,
+    Detection,
+    DetectionError,
+    DetectionStatus,
+    Sample,
+)
+from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
+from pytest_benchbench.artifacts.fidelity import image_fidelity
+from pytest_benchbench.artifacts.image import Image
+from pytest_benchbench.artifacts.loading import ArtifactLoader
+from pytest_benchbench.artifacts.media import MediaType, UndecodableArtifactError
+from pytest_benchbench.artifacts.verification import (
+    ArtifactMismatchError,
+    ArtifactPathError,
+    ArtifactUnreadableError,
+    resolve_artifact,
+)
+from pytest_benchbench.evidence.observation import (
+    AdapterRecord,
+    ArtifactRecord,
+    BatchRecord,
+    DetectionRecord,
+    ErrorRecord,
+    Expected,
+    FidelityRecord,
+    Mismatch,
+    Outcome,
+    RemovalRecord,
+    judge,
+)
+
+MAX_MESSAGE = 500
+"""Characters of a foreign error message, label or reason that evidence keeps."""
+
+ARTIFACT_ERRORS = (ArtifactPathError, ArtifactUnreadableError, ArtifactMismatchError, UndecodableArtifactError)
+
+_STATUSES = frozenset(get_args(DetectionStatus))
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFile:
+    """A file and the digest that it must have.
+
+    Attributes:
+        path: As the manifest writes it, relative to the manifest's directory.
+        sha256: 64 lower-case hex digits.
+    """
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked about one case.
+
+    Attributes:
+        media_type: The artifact's media type.
+        artifact: What the adapter is shown.
+        reference: What fidelity is measured against, if anything.
+        base: The directory that relative paths start from.
+        roots: Further directories in which files may lie.
+        removed: Whether the case's state is ``removed``.
+        expected: The verdict that the case asserts; ``None`` or ``unresolved`` asserts nothing.
+        known_mismatch: Whether a wrong answer is listed as known.
+    """
+
+    media_type: MediaType
+    artifact: PinnedFile
+    reference: PinnedFile | None
+    base: Path
+    roots: tuple[Path, ...] = ()
+    removed: bool = False
+    expected: Expected | None = None
+    known_mismatch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The answer to a question, with what it cost and how it was judged.
+
+    Attributes:
+        detection: What the adapter answered, with timing.
+        artifact: Digest and decoding of what it was shown.
+        adapter: What stood behind the answer.
+        fidelity: How the artifact compares with its reference.
+        removal: For a removed-state case, what this detector still recognised.
+        outcome: The judgement.
+        expected: What the case asserts.
+        error: Why there is no verdict.
+        batch: The batch in which the answer came.
+        traceback: Where a foreign exception was raised, for people; not part of the evidence.
+    """
+
+    detection: DetectionRecord
+    artifact: ArtifactRecord
+    adapter: AdapterRecord
+    fidelity: FidelityRecord
+    removal: RemovalRecord | None
+    outcome: Outcome
+    expected: Expected | None
+    error: ErrorRecord | None = None
+    batch: BatchRecord | None = None
+    traceback: str | None = None
+
+    def check(self) -> None:
+        """Assert that the answer is the expected one; a case that asserts nothing passes.
+
+        Raises:
+            Mismatch: The adapter answered otherwise.
+            ObservationError: There is no verdict to hold against the expectation.
+        """
+        __tracebackhide__ = True
+        if self.outcome in {"mismatch", "known_mismatch"}:
+            raise Mismatch(self.verdict_line())
+        if self.outcome not in {"match", "measured"}:
+            raise ObservationError(self)
+
+    def verdict_line(self) -> str:
+        """Say in one line what was expected and what was observed."""
+        reason = f" ({self.detection.reason})" if self.detection.reason else ""
+        return f"expected {self.expected or 'unresolved'}, observed {self.detection.status}{reason}"
+
+
+class ObservationError(Exception):
+    """There is no verdict: the artifact is bad, the adapter failed or is unavailable.
+
+    Args:
+        observation: What is known.
+    """
+
+    def __init__(self, observation: Observation) -> None:
+        error = observation.error
+        said = f"{error.type}: {error.message}" if error else (observation.detection.reason or "no verdict")
+        super().__init__(f"{observation.outcome}: {said}")
+        self.observation = observation
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A question whose artifact was verified and decoded, or why that failed."""
+
+    question: Question
+    sample: Sample | None
+    artifact: ArtifactRecord
+    failure: Exception | None = None
+
+
+def observe(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> Observation:
+    """Ask a warm or fresh adapter about one case.
+
+    Loading the adapter and decoding the artifact are finished before the call's clock starts. No exception of the adapter,
+    of a decoder or of the file system leaves this function: each becomes an observation without a verdict.
+
+    Args:
+        question: The case.
+        adapter: The adapter to ask; loaded here if it is not.
+        artifacts: Where verified and decoded artifacts come from.
+
+    Returns:
+        The observation; ``unavailable`` and ``error`` are outcomes of their own, never ``not_detected``.
+    """
+    return observe_batch([question], adapter, artifacts)[0]
+
+
+def observe_batch(questions: Sequence[Question], adapter: PooledAdapter, artifacts: ArtifactLoader) -> list[Observation]:
+    """Ask about several cases: one call of a ``BatchAdapter``, one call for each case of any other adapter.
+
+    A case whose artifact cannot be shown takes no part in the call. An exception of the whole call is the error of each case
+    that took part.
+
+    Returns:
+        One observation for each question, in their order.
+    """
+    try:
+        description = adapter.load()
+    except AdapterUnavailable as error:
+        answer = Detection("unavailable", reason=_one_line(str(error)))
+        return [_observation(_unseen(q), adapter, None, artifacts, DetectionRecord.of(answer)) for q in questions]
+    except AdapterLoadError as error:
+        return [_failed(_unseen(q), adapter, None, artifacts, error, DetectionRecord("error", None, None)) for q in questions]
+    shown = [_show(question, adapter, artifacts) for question in questions]
+    if isinstance(adapter.adapter, BatchAdapter):
+        return _ask_together(shown, adapter, description, artifacts)
+    return [_ask(one, adapter, description, artifacts) for one in shown]
+
+
+def _ask(shown: _Shown, adapter: PooledAdapter, description: AdapterDescription, artifacts: ArtifactLoader) -> Observation:
+    if shown.sample is None:
+        return _failed(shown, adapter, description, artifacts, shown.failure, DetectionRecord("error", None, None))
+    call, load_ms = _begin_call(adapter)
+    begin = time.perf_counter()
+    try:
+        answer: object = adapter.adapter.detect(shown.sample)
+    except Exception as error:
+        answer = error
+    elapsed = (time.perf_counter() - begin) * 1e3 + (load_ms or 0.0)
+    return _answered(shown, adapter, description, artifacts, answer, elapsed, call, load_ms)
+
+
+def _ask_together(
+    shown: Sequence[_Shown], adapter: PooledAdapter, description: AdapterDescription, artifacts: ArtifactLoader
+) -> list[Observation]:
+    taking_part = [one for one in shown if one.sample is not None]
+    if not taking_part:
+        return [_ask(one, adapter, description, artifacts) for one in shown]
+    call, load_ms = _begin_call(adapter)
+    begin = time.perf_counter()
+    try:
+        answers: list[object] = list(adapter.adapter.detect_batch([one.sample for one in taking_part]))  # type: ignore[attr-defined]
+        if len(answers) != len(taking_part):
+            raise ValueError(f"detect_batch gave {len(answers)} answers about {len(taking_part)} samples")
+    except Exception as error:
+        answers = [error] * len(taking_part)
+    elapsed = (time.perf_counter() - begin) * 1e3 + (load_ms or 0.0)
+    batch = BatchRecord(len(taking_part), elapsed)
+    own_elapsed = elapsed if len(taking_part) == 1 else None  # a shared call is no row's own time
+    remaining = iter(answers)
+    observations = []
+    for one in shown:
+        if one.sample is None:
+            observations.append(_ask(one, adapter, description, artifacts))
+        else:
+            observation = _answered(
+                one, adapter, description, artifacts, next(remaining), own_elapsed, call, load_ms if own_elapsed else None
+            )
+            observations.append(replace(observation, batch=batch))
+    return observations
+
+
+def _begin_call(adapter: PooledAdapter) -> tuple[Literal["cold", "warm"], float | None]:
+    adapter.calls += 1
+    return ("cold", adapter.load_ms) if adapter.calls == 1 else ("warm", None)
+
+
+def _show(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> _Shown:
+    try:
+        path = resolve_artifact(question.artifact.path, base=question.base, roots=question.roots)
+        decode = adapter.adapter.needs != "bytes"
+        artifact = artifacts.load(path, question.artifact.sha256, question.media_type, decode=decode)
+    except ARTIFACT_ERRORS as error:
+        return _Shown(question, None, ArtifactRecord(question.artifact.sha256, None), error)
+    decoded = artifact.decoded if decode else None
+    sample = Sample(question.media_type, question.artifact.sha256, artifact.data, decoded)
+    return _Shown(question, sample, ArtifactRecord(question.artifact.sha256, decoded.decoding if decoded else None))
+
+
+def _unseen(question: Question) -> _Shown:
+    return _Shown(question, None, ArtifactRecord(question.artifact.sha256, None))
+
+
+def _answered(
+    shown: _Shown,
+    adapter: PooledAdapter,
+    description: AdapterDescription,
+    artifacts: ArtifactLoader,
+    answer: object,
+    elapsed: float | None,
+    call: Literal["cold", "warm"],
+    load_ms: float | None,
+) -> Observation:
+    """Turn whatever the adapter returned or raised into an observation."""
+    if isinstance(answer, AdapterUnavailable):
+        missing = Detection("unavailable", reason=_one_line(str(answer)))
+        return _observation(shown, adapter, description, artifacts, DetectionRecord.of(missing))
+    no_answer = DetectionRecord("error", elapsed, call, load_ms)
+    if isinstance(answer, (Exception, DetectionError)):
+        return _failed(shown, adapter, description, artifacts, answer, no_answer)
+    try:
+        detection = _plain(answer)
+    except (TypeError, ValueError) as error:
+        return _failed(shown, adapter, description, artifacts, error, no_answer)
+    record = DetectionRecord.of(detection, adapter_elapsed_ms=elapsed, call=call, load_ms=load_ms)
+    return _observation(shown, adapter, description, artifacts, record)
+
+
+def _plain(answer: object) -> Detection:
+    """Check a foreign answer and make it plain JSON.
+
+    Raises:
+        TypeError, ValueError: It is no ``Detection``, or one that evidence cannot keep.
+    """
+    if not isinstance(answer, Detection):
+        raise TypeError(f"the adapter must answer with a Detection, not {type(answer).__name__}")
+    if answer.status not in _STATUSES:
+        raise ValueError(f"unknown detection status {answer.status!r}")
+    texts = {name: getattr(answer, name) for name in ("label", "reason")}
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} must be text, not {type(text).__name__}")
+    plain = {
+        # json refuses NaN, infinity and foreign types, which msgspec would turn into null or let through
+        name: json.loads(json.dumps(value, allow_nan=False))
+        for name in ("temporal", "scorer")
+        if (value := getattr(answer, name)) is not None
+    }
+    short = {name: _one_line(text) for name, text in texts.items() if text is not None}
+    return msgspec.structs.replace(answer, **plain, **short)
+
+
+def _failed(
+    shown: _Shown,
+    adapter: PooledAdapter,
+    description: AdapterDescription | None,
+    artifacts: ArtifactLoader,
+    error: Exception | DetectionError | None,
+    detection: DetectionRecord,
+) -> Observation:
+    where = None
+    if isinstance(error, DetectionError):
+        record = ErrorRecord(_one_line(error.type), _one_line(error.message))
+    elif isinstance(error, AdapterLoadError):
+        record = ErrorRecord(error.cause_type, _one_line(error.message))
+        where = _traceback(error.__cause__)
+    else:
+        record = ErrorRecord(type(error).__name__, _one_line(str(error)))
+        where = None if isinstance(error, ARTIFACT_ERRORS) else _traceback(error)
+    observation = _observation(shown, adapter, description, artifacts, detection)
+    return replace(observation, error=record, traceback=where)
+
+
+def _observation(
+    shown: _Shown,
+    adapter: PooledAdapter,
+    description: AdapterDescription | None,
+    artifacts: ArtifactLoader,
+    detection: DetectionRecord,
+) -> Observation:
+    question = shown.question
+    outcome = judge(detection.status, question.expected, known_mismatch=question.known_mismatch)
+    error = None
+    if outcome == "error" and detection.status in VERDICTS:
+        error = ErrorRecord("NoVerdict", f"the adapter answered {detection.status!r}, which cannot meet {question.expected!r}")
+    elif outcome == "error":
+        error = ErrorRecord(detection.status, detection.reason or "the adapter gave no verdict")
+    return Observation(
+        detection=detection,
+        artifact=shown.artifact,
+        adapter=AdapterRecord(
+            name=adapter.name,
+            version=description.version if description else None,
+            rule=description.rule if description else None,
+            options=adapter.values,
+            source_sha256=adapter.source_sha256,
+            weights=description.weights if description else (),
+        ),
+        fidelity=_fidelity(question, artifacts),
+        removal=RemovalRecord.of(detection.status) if question.removed else None,
+        outcome=outcome,
+        expected=question.expected,
+        error=error,
+    )
+
+
+def _fidelity(question: Question, artifacts: ArtifactLoader) -> FidelityRecord:
+    """Compare the artifact with its reference; another question than detection, answered whatever the adapter said."""
+    if question.reference is None:
+        return FidelityRecord("no_reference")
+    try:
+        pair = [
+            artifacts.load(
+                resolve_artifact(file.path, base=question.base, roots=question.roots),
+                file.sha256,
+                question.media_type,
+                decode=True,
+            ).decoded
+            for file in (question.artifact, question.reference)
+        ]
+    except ARTIFACT_ERRORS as error:
+        return FidelityRecord("error", reason=_one_line(str(error)))
+    artifact, reference = pair
+    if not isinstance(artifact, Image) or not isinstance(reference, Image):
+        return FidelityRecord("incomparable", reason=f"no fidelity is defined for {question.media_type}")
+    measured = image_fidelity(artifact, reference)
+    if measured.status != "measured":
+        return FidelityRecord(measured.status, reason=measured.reason)
+    return FidelityRecord(
+        "measured",
+        mae=measured.mae,
+        changed_fraction=measured.changed_fraction,
+        psnr_db=measured.psnr_db,
+        psnr_status=measured.psnr_status,
+    )
+
+
+def _one_line(text: str) -> str:
+    """Bound a foreign text to one line; lone surrogates, which JSON cannot carry, are escaped."""
+    line = " ".join(str(text).split()).encode("utf-8", "backslashreplace").decode("utf-8")
+    return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
+
+
+def _traceback(error: BaseException | None) -> str | None:
+    if error is None:
+        return None
+    return "".join(traceback.format_exception(error))

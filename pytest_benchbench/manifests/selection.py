@@ -1,0 +1,52 @@
+"""Choosing rows by the values of their fields, for ``where=`` of a suite and ``--bench-select``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+
+class SelectionError(Exception):
+    """A condition names a field that rows of this kind do not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSelection:
+    """Conditions on a row: every field must have one of its wanted values.
+
+    Attributes:
+        wanted: Field name to the texts that are wanted. ``transform`` means the transform's name.
+    """
+
+    wanted: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, conditions: Iterable[tuple[str, str]], row_type: type[msgspec.Struct]) -> RowSelection:
+        """Gather conditions: several values of one field widen the choice, several fields narrow it.
+
+        Raises:
+            SelectionError: ``row_type`` has no such field.
+        """
+        fields = {field.encode_name: field.name for field in msgspec.structs.fields(row_type)}
+        wanted: dict[str, frozenset[str]] = {}
+        for field, value in conditions:
+            if field not in fields:
+                raise SelectionError(f"rows have no field {field!r}; they have: {', '.join(fields)}")
+            wanted[fields[field]] = wanted.get(fields[field], frozenset()) | {value}
+        return cls(wanted)
+
+    def __bool__(self) -> bool:
+        return bool(self.wanted)
+
+    def takes(self, row: msgspec.Struct) -> bool:
+        """Say whether a row meets every condition."""
+        return all(_text(getattr(row, field)) in values for field, values in self.wanted.items())
+
+
+def _text(value: object) -> str:
+    """Write a field's value as a command line would: null for none, a transform by its name."""
+    if value is None:
+        return "null"
+    return str(getattr(value, "name", value))
