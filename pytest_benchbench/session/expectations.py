@@ -1,0 +1,104 @@
+"""Rows whose wrong answers are known: the file that ``--bench-expectations`` names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pytest_benchbench.manifests.yaml_documents import YamlError, read_yaml
+
+
+class ExpectationsError(Exception):
+    """The file cannot be used; one line per fault."""
+
+
+class KnownMismatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row that is answered wrongly, and is known to be.
+
+    Attributes:
+        id: The case id.
+        expected: The right verdict.
+        reason: Why the wrong answer is accepted.
+        adapter: Only when this adapter is asked.
+        suite: Only in this suite: its node id, or the name of its function.
+        params: Only with these parameters.
+    """
+
+    id: str
+    expected: Literal["detected", "not_detected"]
+    reason: str
+    adapter: str | None = None
+    suite: str | None = None
+    params: str | None = None
+
+    def concerns(self, *, suite: str, adapter: str, params: str | None) -> bool:
+        """Say whether the entry speaks of a row that has its id."""
+        return (
+            self.adapter in (None, adapter)
+            and (self.suite is None or self.suite in (suite, suite.rpartition("::")[2]))
+            and self.params in (None, params)
+        )
+
+
+class Expectations:
+    """Known mismatches by case id.
+
+    Args:
+        entries: In the order of the file.
+        path: The file, for messages.
+    """
+
+    def __init__(self, entries: Iterable[KnownMismatch] = (), path: Path | None = None) -> None:
+        self.path = path
+        self._by_id: dict[str, list[KnownMismatch]] = defaultdict(list)
+        for entry in entries:
+            self._by_id[entry.id].append(entry)
+
+    @classmethod
+    def read(cls, path: Path) -> Expectations:
+        """Read a YAML list of mappings with the fields of ``KnownMismatch``.
+
+        Raises:
+            ExpectationsError: The file is missing, no such list, or says two things about one row.
+        """
+        try:
+            document = read_yaml(path)
+            entries = msgspec.convert(document or [], list[KnownMismatch])
+        except (YamlError, msgspec.ValidationError) as error:
+            place = "" if isinstance(error, YamlError) else f"{path}: "
+            raise ExpectationsError(f"{place}{error}") from None
+        seen: set[tuple[str, str | None, str | None, str | None]] = set()
+        for entry in entries:
+            key = (entry.id, entry.adapter, entry.suite, entry.params)
+            if key in seen:
+                raise ExpectationsError(f"{path}: {entry.id}: the same row is listed twice")
+            seen.add(key)
+        return cls(entries, path)
+
+    def __len__(self) -> int:
+        return sum(len(entries) for entries in self._by_id.values())
+
+    def about(self, case_id: str) -> list[KnownMismatch]:
+        """Every entry that has this id."""
+        return self._by_id.get(case_id, [])
+
+    def find(self, case_id: str, *, suite: str, adapter: str, params: str | None) -> KnownMismatch | None:
+        """The first entry that concerns a row, if any."""
+        return next((e for e in self.about(case_id) if e.concerns(suite=suite, adapter=adapter, params=params)), None)
+
+    def unmatched(self, rows: Iterable[tuple[str, str]]) -> list[str]:
+        """Ids of entries that concern none of the planned ``(case id, adapter)`` pairs, in the order of the file."""
+        present: dict[str, set[str]] = defaultdict(set)
+        for case_id, adapter in rows:
+            if case_id in self._by_id:
+                present[case_id].add(adapter)
+        return [
+            case_id
+            for case_id, entries in self._by_id.items()
+            for entry in entries
+            if not present[case_id] or (entry.adapter is not None and entry.adapter not in present[case_id])
+        ]

@@ -1,0 +1,44 @@
+"""Case ids as parts of pytest node ids, and back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_OTHER = re.compile(r"[^A-Za-z0-9._-]")
+_ESCAPED = re.compile(r"(?:\+[0-9A-F]{2})+")
+
+_NODE_ID = re.compile(
+    r"(?P<suite>.+?)::(?P<adapter>[A-Za-z0-9._-]+)::(?P<case>[A-Za-z0-9._+-]+)(?:\[(?P<params>.*)\])?", re.DOTALL
+)
+
+
+def node_name(case_id: str) -> str:
+    """Write a case id so that pytest can address it: ``+`` and two hex digits per UTF-8 byte outside ``[A-Za-z0-9._-]``.
+
+    Injective, and free of what ``-k`` and node ids give a meaning to.
+    """
+    return _OTHER.sub(lambda match: "".join(f"+{byte:02X}" for byte in match[0].encode()), case_id)
+
+
+def case_id_of(name: str) -> str:
+    """Read a case id back from its node name."""
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[0].replace("+", "")).decode(), name)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseNode:
+    """The parts of a case item's node id."""
+
+    suite: str
+    adapter: str
+    case_id: str
+    params: str | None
+
+    @classmethod
+    def parse(cls, nodeid: str) -> CaseNode | None:
+        """Take a node id apart; ``None`` for one that has not the shape of a case item's."""
+        match = _NODE_ID.fullmatch(nodeid)
+        if match is None:
+            return None
+        return cls(match["suite"], match["adapter"], case_id_of(match["case"]), match["params"])
