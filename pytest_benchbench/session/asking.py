@@ -1,0 +1,129 @@
+"""From a case item to its observation, and from the observation to its row of evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pytest_benchbench.adapters.base import BatchAdapter
+from pytest_benchbench.adapters.pool import PooledAdapter
+from pytest_benchbench.evidence.observation import (
+    AdapterRecord,
+    ArtifactRecord,
+    CodeRecord,
+    DetectionRecord,
+    ErrorRecord,
+    EvidenceKey,
+    EvidenceRow,
+    FidelityRecord,
+    ManifestReference,
+    RemovalRecord,
+)
+from pytest_benchbench.evidence.observing import Observation, PinnedFile, Question, observe, observe_batch
+from pytest_benchbench.session.node_names import CaseNode
+
+if TYPE_CHECKING:
+    from pytest_benchbench.manifests.reading import CaseRef, Manifest
+    from pytest_benchbench.manifests.watermark import WatermarkCase
+    from pytest_benchbench.session.collection import CaseItem
+    from pytest_benchbench.session.planning import Plan
+
+UNKNOWN_CODE = CodeRecord(None, None, "")
+"""Stands in a row until the controller, which knows, writes it."""
+
+
+def question_of(case: WatermarkCase, manifest: Manifest, plan: Plan, node: CaseNode) -> Question:
+    """Say what is asked about a row: its files, and what it asserts once known mismatches are taken into account."""
+    known = plan.expectations.find(case.case_id, suite=node.suite, adapter=node.adapter, params=node.params)
+    reference = None
+    if case.reference_path is not None and case.reference_sha256 is not None:
+        reference = PinnedFile(case.reference_path, case.reference_sha256)
+    return Question(
+        media_type=case.media_type,
+        artifact=PinnedFile(case.path, case.sha256),
+        reference=reference,
+        base=manifest.path.parent,
+        roots=plan.settings.artifact_roots,
+        removed=case.state == "removed",
+        expected=known.expected if known else case.expected,
+        known_mismatch=known is not None,
+    )
+
+
+def ask(item: CaseItem, adapter: PooledAdapter) -> Observation:
+    """Observe an item's case. A batch adapter is asked about the next rows of its group in the same call."""
+    group = item.group
+    if (answered := group.answers.pop(item, None)) is not None:
+        return answered
+    try:
+        adapter.load()
+    except Exception:
+        return observe(item.question(), adapter, item.plan.artifacts)  # which says why
+    if not isinstance(adapter.adapter, BatchAdapter):
+        return observe(item.question(), adapter, item.plan.artifacts)
+    wave = group.next_wave(item, adapter.adapter.batch_size)
+    observations = observe_batch([member.question() for member in wave], adapter, item.plan.artifacts)
+    group.answers.update(zip(wave[1:], observations[1:], strict=True))
+    return observations[0]
+
+
+def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
+    """Write an observation as evidence; the controller adds run, attempt, worker and code."""
+    found = item.read()
+    return EvidenceRow(
+        run_id="",
+        kind=item.manifest.kind,
+        key=_key(item.case_node),
+        manifest=_manifest(item.manifest, item.ref),
+        case=msgspec.to_builtins(found.case),
+        row_sha256=found.row_sha256,
+        artifact=observation.artifact,
+        adapter=observation.adapter,
+        code=UNKNOWN_CODE,
+        detection=observation.detection,
+        batch=msgspec.UNSET if observation.batch is None else observation.batch,
+        error=msgspec.UNSET if observation.error is None else observation.error,
+        removal=observation.removal,
+        fidelity=observation.fidelity,
+        outcome=observation.outcome,
+        worker=None,
+    )
+
+
+def unobserved_row(node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, *, lost: bool = False) -> EvidenceRow:
+    """Write the evidence of a row that no adapter was seen to answer.
+
+    Args:
+        node: Which row.
+        manifest: Where it stands.
+        ref: Where in the manifest.
+        error: Why there is no answer.
+        lost: The row was planned and never tried to the end: ``not_run`` instead of ``error``.
+    """
+    found = manifest.read(ref)
+    return EvidenceRow(
+        run_id="",
+        kind=manifest.kind,
+        key=_key(node),
+        manifest=_manifest(manifest, ref),
+        case=msgspec.to_builtins(found.case),
+        row_sha256=found.row_sha256,
+        artifact=ArtifactRecord(found.case.sha256, None),
+        adapter=AdapterRecord(node.adapter, None, None, {}, None, ()),
+        code=UNKNOWN_CODE,
+        detection=DetectionRecord("error", None, None),
+        error=error,
+        removal=RemovalRecord.of("error") if found.case.state == "removed" else None,
+        fidelity=FidelityRecord("error", reason="the row was not observed"),
+        outcome="not_run" if lost else "error",
+        worker=None,
+    )
+
+
+def _key(node: CaseNode) -> EvidenceKey:
+    return EvidenceKey(node.suite, node.adapter, node.case_id, node.params, attempt=0)
+
+
+def _manifest(manifest: Manifest, ref: CaseRef) -> ManifestReference:
+    return ManifestReference(manifest.name, manifest.sha256, line=ref.line)

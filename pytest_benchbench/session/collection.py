@@ -1,0 +1,338 @@
+"""The tree ``suite :: adapter :: case``: a marked test function expanded over the rows of its manifests."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import unittest
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_benchbench.session.node_names import CaseNode, node_name
+from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule
+
+if TYPE_CHECKING:
+    from pytest_benchbench.adapters.pool import PooledAdapter
+    from pytest_benchbench.evidence.observing import Observation, Question
+    from pytest_benchbench.manifests.reading import CaseRef, Manifest, ManifestRow
+    from pytest_benchbench.manifests.selection import RowSelection
+    from pytest_benchbench.session.planning import Plan
+
+MARKER = "cases(kind, where=None): expand this test over the rows of every manifest of that kind"
+
+BUILT_IN_SUITES = {"watermark": "pytest_benchbench.suites.test_watermark"}
+
+
+class Suite(pytest.Collector):
+    """A test function with the marker ``cases``; pytest has made its functions, one for each parameter set."""
+
+    def __init__(self, *, functions: list[pytest.Function], plan: Plan | None, manifests: list[Manifest], **kw: Any) -> None:
+        super().__init__(**kw)
+        self.functions = functions
+        self.plan = plan
+        self.manifests = manifests
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Yield a group for each adapter that the rows name; one skipped item where there are no rows."""
+        function = self.functions[0].function
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise self.CollectError(f"{self.nodeid}: a suite of cases cannot be async")
+        kind, where = self._marker()
+        if self.plan is None or not self.manifests:
+            yield SkippedSuite.from_parent(self, name="no-manifest", reason=f"no {kind} manifest: give --manifest=PATH")
+            return
+        rows = 0
+        for adapter in sorted({adapter for manifest in self.manifests for adapter in manifest.adapters}):
+            refs = [(manifest, ref) for manifest in self.manifests for ref in self._refs(manifest, adapter, where)]
+            rows += len(refs)
+            if refs:
+                yield AdapterGroup.from_parent(self, name=adapter, suite=self, refs=refs)
+        from pytest_benchbench.session.planning import SuiteShare
+
+        self.plan.suites[self.nodeid] = SuiteShare(self.manifests, where, rows * len(self.functions))
+        if not rows and not self.plan.select:
+            yield SkippedSuite.from_parent(self, name="no-rows", reason="no row of the manifests meets the suite's where")
+
+    def _marker(self) -> tuple[str, RowSelection]:
+        """Read the marker.
+
+        Raises:
+            CollectError: It has another shape, names an unknown kind or an unknown field.
+        """
+        from pytest_benchbench.manifests.selection import RowSelection, SelectionError
+        from pytest_benchbench.session.planning import RUNNABLE_KINDS
+
+        mark = self.functions[0].get_closest_marker("cases")
+        kind, where = (mark.kwargs.get("kind"), mark.kwargs.get("where") or {}) if mark else (None, {})
+        if kind not in RUNNABLE_KINDS or (mark and (mark.args or set(mark.kwargs) - {"kind", "where"})):
+            kinds = ", ".join(RUNNABLE_KINDS)
+            raise self.CollectError(f"{self.nodeid}: expected @pytest.mark.cases(kind=..., where={{...}}); kinds: {kinds}")
+        if not isinstance(where, dict):
+            raise self.CollectError(f"{self.nodeid}: where must map fields to values, not {where!r}")
+        conditions = [
+            (field, "null" if value is None else str(value))
+            for field, wanted in where.items()
+            for value in (wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted])
+        ]
+        try:
+            return kind, RowSelection.of(conditions, RUNNABLE_KINDS[kind])
+        except SelectionError as error:
+            raise self.CollectError(f"{self.nodeid}: where: {error}") from None
+
+    def _refs(self, manifest: Manifest, adapter: str, where: RowSelection) -> list[CaseRef]:
+        refs = manifest.adapters.get(adapter, [])
+        select = self.plan.select if self.plan else None
+        if not where and not select:
+            return refs
+        chosen = []
+        for ref in refs:
+            case = manifest.read(ref).case
+            if where.takes(case) and (not select or select.takes(case)):
+                chosen.append(ref)
+        return chosen
+
+
+class AdapterGroup(pytest.Collector):
+    """The rows of one adapter within a suite, whatever manifest they stand in: the unit of affinity and of waves."""
+
+    def __init__(self, *, suite: Suite, refs: list[tuple[Manifest, CaseRef]], **kw: Any) -> None:
+        super().__init__(**kw)
+        self.suite = suite
+        self.refs = refs
+        self.answers: dict[CaseItem, Observation] = {}
+        self._asked: set[CaseItem] = set()
+        self._order: dict[CaseItem, int] = {}
+        self._members: list[CaseItem] = []
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each row and parameter set."""
+        for manifest, ref in self.refs:
+            for function in self.suite.functions:
+                yield CaseItem.make(self, function, manifest, ref)
+
+    def next_wave(self, item: CaseItem, size: int) -> list[CaseItem]:
+        """Choose the rows of one batch: ``item``, then those of this group that follow it and were not asked yet."""
+        if not self._members:
+            self._members = [i for i in self.session.items if isinstance(i, CaseItem) and i.group is self]
+            self._order = {member: index for index, member in enumerate(self._members)}
+        wave = [item]
+        for member in self._members[self._order[item] + 1 :]:
+            if len(wave) >= size:
+                break
+            if member not in self._asked:
+                wave.append(member)
+        self._asked.update(wave)
+        return wave
+
+
+class CaseItem(LazyRequestFunction):
+    """One row asked of one adapter: a real ``pytest.Function``, so fixtures, parameters, reruns and timeouts work."""
+
+    manifest: Manifest
+    ref: CaseRef
+    observation: Observation | None = None
+    cold: PooledAdapter | None = None
+
+    @classmethod
+    def make(cls, group: AdapterGroup, function: pytest.Function, manifest: Manifest, ref: CaseRef) -> CaseItem:
+        """Make the item of a row out of one of the functions that pytest made for the suite."""
+        item = cls.sharing(function, group, node_name(ref.case_id))
+        item.manifest = manifest
+        item.ref = ref
+        return item
+
+    @property
+    def group(self) -> AdapterGroup:
+        """The adapter's group."""
+        assert isinstance(self.parent, AdapterGroup)
+        return self.parent
+
+    @property
+    def plan(self) -> Plan:
+        """The session's plan."""
+        assert self.group.suite.plan is not None
+        return self.group.suite.plan
+
+    @property
+    def suite_name(self) -> str:
+        """Name of the test function."""
+        return self.group.suite.name
+
+    @property
+    def case_node(self) -> CaseNode:
+        """The parts of the item's identity."""
+        callspec = getattr(self, "callspec", None)
+        return CaseNode(self.group.suite.nodeid, self.group.name, self.ref.case_id, callspec.id if callspec else None)
+
+    def read(self) -> ManifestRow:
+        """Read the row again."""
+        return self.manifest.read(self.ref)
+
+    def question(self) -> Question:
+        """Say what is asked about the row."""
+        from pytest_benchbench.session.asking import question_of
+
+        return question_of(self.read().case, self.manifest, self.plan, self.case_node)
+
+    def setup(self) -> None:
+        """Prepare one attempt."""
+        self.observation = None
+        super().setup()
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the row instead of at the test function."""
+        return self.manifest.path, self.ref.line - 1, f"{self.group.name}: {self.ref.case_id}"
+
+    def line(self, text: str) -> str:
+        """Write a message about the row: manifest, line, id."""
+        return f"{self.manifest.display}:{self.ref.line}: {self.ref.case_id}: {text}"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show a wrong or a missing verdict as one line, anything else as pytest does."""
+        from pytest_benchbench.evidence.observation import Mismatch
+        from pytest_benchbench.evidence.observing import ObservationError
+
+        if isinstance(excinfo.value, (Mismatch, ObservationError)):
+            return self.line(str(excinfo.value))
+        return super().repr_failure(excinfo)
+
+
+class SkippedSuite(pytest.Item):
+    """Stands for a suite that has nothing to run."""
+
+    def __init__(self, *, reason: str, **kw: Any) -> None:
+        super().__init__(**kw)
+        self.reason = reason
+
+    def runtest(self) -> None:
+        """Skip."""
+        pytest.skip(self.reason)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Point at the suite."""
+        return self.path, None, self.nodeid
+
+
+class UsageFault(pytest.Item):
+    """A fault of use that only collection sees.
+
+    Raising while a worker collects would be an internal error, so the fault is an item that fails; the controller turns it
+    into exit code 4.
+    """
+
+    def __init__(self, *, text: str, **kw: Any) -> None:
+        super().__init__(**kw)
+        self.text = text
+
+    def runtest(self) -> None:
+        """Fail with the fault."""
+        pytest.fail(self.text, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Point at nothing: the fault is in the command."""
+        return self.path, None, "usage"
+
+
+class UnexpandedSuite(pytest.Collector):
+    """A marked function that cannot be expanded over rows: it fails at collection instead of passing unasked."""
+
+    def __init__(self, *, text: str, **kw: Any) -> None:
+        super().__init__(**kw)
+        self.text = text
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Refuse.
+
+        Raises:
+            CollectError: Always.
+        """
+        raise self.CollectError(self.text)
+
+
+class ManifestFile(ManifestModule):
+    """A manifest that is collected by itself: the built-in suite of its kind, over this manifest alone."""
+
+    def __init__(self, *, manifest: Manifest, **kw: Any) -> None:
+        root = kw["parent"].config.rootpath
+        # explicit: outside of the rootdir pytest would call every file by an empty or a colliding name
+        super().__init__(nodeid=os.path.relpath(manifest.path, root).replace(os.sep, "/"), **kw)
+        self.manifest = manifest
+
+    def suite_module(self) -> Any:
+        """Import the built-in suite."""
+        return import_module(BUILT_IN_SUITES[self.manifest.kind])
+
+
+def make_suites(collector: Any, name: str, obj: object, made: Any, plan: Plan | None) -> Any:
+    """Replace the functions that pytest made for a marked test by its suite; leave anything else alone."""
+    if isinstance(obj, type) and issubclass(obj, unittest.TestCase):
+        return _refuse_unittest(collector, name, obj, made)
+    if not isinstance(made, list) or not made or not isinstance(made[0], pytest.Function):
+        return made
+    mark = made[0].get_closest_marker("cases")
+    if mark is None:
+        return made
+    manifest_file = collector.getparent(ManifestFile)
+    if manifest_file is not None:
+        manifests = [manifest_file.manifest]
+    else:
+        manifests = [m for m in plan.configured if m.kind == mark.kwargs.get("kind")] if plan else []
+    return [Suite.from_parent(collector, name=name, functions=made, plan=plan, manifests=manifests)]
+
+
+def _refuse_unittest(collector: Any, name: str, obj: type, made: Any) -> Any:
+    for attribute in dir(obj):
+        marks = getattr(getattr(obj, attribute, None), "pytestmark", [])
+        if any(getattr(mark, "name", None) == "cases" for mark in marks):
+            text = f"{collector.nodeid}::{name}::{attribute}: marked 'cases', but a unittest method cannot be expanded over rows"
+            return UnexpandedSuite.from_parent(collector, name=name, text=text)
+    return made
+
+
+def complete(session: pytest.Session, items: list[pytest.Item], plan: Plan) -> None:
+    """Make sure that every manifest of the command line is used, and that suites leave out no row unseen.
+
+    A manifest that no collected suite is for runs the built-in suite if the command named nothing else to collect;
+    otherwise it is a fault of use. Manifests of the configuration that no suite is for are left alone.
+    """
+    faults: list[str] = []
+    narrowed = any("::" in argument for argument in session.config.args) or session.config.getoption("lf", False)
+    for manifest in plan.configured:
+        conditions = [share.where for share in plan.suites.values() if manifest in share.manifests]
+        if conditions:
+            if not narrowed and (line := _first_row_not_taken(manifest, conditions, plan)) is not None:
+                faults.append(f"{manifest.display}:{line}: no collected suite of kind {manifest.kind} takes this row")
+        elif not plan.settings.manifests:
+            continue
+        elif session.config.args_source is pytest.Config.ArgsSource.ARGS:
+            if not narrowed:
+                faults.append(
+                    f"--manifest={manifest.display}: no suite of kind {manifest.kind} was collected; "
+                    f"for the built-in one: pytest {manifest.display}"
+                )
+        else:
+            file = ManifestFile.from_parent(session, path=manifest.path, manifest=manifest)
+            items.extend(session.genitems(file))
+    if faults:
+        items[:] = [UsageFault.from_parent(session, name="benchbench-usage", text="\n".join(faults))]
+
+
+def _first_row_not_taken(manifest: Manifest, conditions: list[RowSelection], plan: Plan) -> int | None:
+    """Give the line of a row that no suite's ``where`` takes, if some suite takes other rows of its manifest."""
+    if not all(conditions):
+        return None  # a suite without conditions takes every row
+    lines, taken = [], 0
+    for refs in manifest.adapters.values():
+        for ref in refs:
+            case = manifest.read(ref).case
+            if any(where.takes(case) for where in conditions):
+                taken += 1
+            else:
+                lines.append(ref.line)
+    if not lines or (not taken and not plan.settings.manifests):
+        return None
+    return min(lines)

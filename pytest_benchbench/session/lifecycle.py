@@ -1,0 +1,129 @@
+"""What the hooks of the plugin do at each stage of a session. Imports the rest of the package only when there is work."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_benchbench.session import collection, fixtures, hookspecs
+from pytest_benchbench.session.registrations import REGISTRATIONS, AdapterRegistrations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_benchbench.session.planning import Plan
+
+_PLAN = pytest.StashKey["Plan"]()
+
+_OPTIONS_THAT_NEED_A_PLAN = ("manifest", "bench_adapter", "bench_select", "bench_run_dir", "bench_gate")
+
+
+def declare_hooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the hook specifications."""
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def configure(config: pytest.Config) -> None:
+    """Declare marker and fixtures, and let conftests register adapters, now and later."""
+    config.addinivalue_line("markers", collection.MARKER)
+    config.pluginmanager.register(fixtures, "benchbench-fixtures")
+    registrations = config.stash[REGISTRATIONS] = AdapterRegistrations()
+    config.hook.pytest_benchbench_adapters.call_historic(kwargs={"registry": registrations})
+
+
+def plan_of(config: pytest.Config) -> Plan | None:
+    """Give the session's plan; ``None`` in a session that has no manifest."""
+    return config.stash.get(_PLAN, None)
+
+
+def start(session: pytest.Session) -> None:
+    """Make the plan: on the controller by reading everything, in a worker by what the controller hands over.
+
+    Raises:
+        pytest.UsageError: Something that was given is at fault.
+    """
+    config = session.config
+    worker_input = getattr(config, "workerinput", None)
+    if worker_input is None:
+        _start_controller(session)
+    elif (handover := worker_input.get("benchbench")) is not None:
+        from pytest_benchbench.session.planning import remake_plan
+        from pytest_benchbench.session.worker import WorkerSide
+
+        plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
+        config.pluginmanager.register(WorkerSide(plan), "benchbench-worker")
+
+
+def _start_controller(session: pytest.Session) -> None:
+    config = session.config
+    built: list[Path] = []
+    if not config.getoption("manifest"):
+        built = [path for paths in config.hook.pytest_benchbench_manifests(config=config) for path in paths or ()]
+    if not built and not _is_asked_for(config):
+        return
+    from pytest_benchbench.session.planning import make_plan
+    from pytest_benchbench.session.recorder import Recorder
+
+    distributed = config.pluginmanager.has_plugin("dsession")
+    plan = make_plan(config, config.stash[REGISTRATIONS].registry(), built=built, distributed=distributed)
+    if not plan.manifests:
+        return
+    config.stash[_PLAN] = plan
+    config.pluginmanager.register(Recorder(plan, config, distributed=distributed), "benchbench-recorder")
+
+
+def _is_asked_for(config: pytest.Config) -> bool:
+    """Whether anything in the command or the configuration needs a plan."""
+    if config.getini("bench_manifest") or any(config.getoption(name) for name in _OPTIONS_THAT_NEED_A_PLAN):
+        return True
+    return any(argument.split("::")[0].endswith((".jsonl", ".json")) for argument in config.args)
+
+
+def collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a manifest that was named as an argument."""
+    plan = plan_of(parent.config)
+    if plan is None or (manifest := plan.positional.get(file_path)) is None:
+        return None
+    return collection.ManifestFile.from_parent(parent.session, path=file_path, manifest=manifest)
+
+
+@contextmanager
+def collector_paused(config: pytest.Config) -> Iterator[None]:
+    """Pause the cyclic garbage collector while a plan's rows are collected, if it runs."""
+    if plan_of(config) is None or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the built-in suites that are needed, or turn the collection into a fault of use."""
+    if (plan := plan_of(session.config)) is not None:
+        collection.complete(session, items, plan)
+
+
+def made_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
+    """Attach a row's evidence; let a marked test that was never expanded fail instead of pass."""
+    if isinstance(item, collection.CaseItem):
+        from pytest_benchbench.session.reporting import report_case
+
+        report_case(item, call, report)
+    elif isinstance(item, collection.UsageFault):
+        report.benchbench_usage = True  # type: ignore[attr-defined]  # reports carry any attribute between processes
+    return report
+
+
+def shown_status(report: Any) -> tuple[str, str, Any] | None:
+    """Give the category, letter and word of a measurement."""
+    status = getattr(report, "benchbench_measured", None)
+    if status is None or report.when != "call" or not report.passed:
+        return None
+    return "measured", "m", ("MEASURED", {"cyan": True})

@@ -1,0 +1,319 @@
+"""What a session will run: manifests, expectations, adapters. Made on the controller, remade from its hand-over in workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pytest_benchbench.adapters.base import AdapterUnavailable
+from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
+from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
+from pytest_benchbench.artifacts.loading import ArtifactLoader
+from pytest_benchbench.artifacts.verification import ArtifactPathError, NamedFile, preflight, resolve_artifact
+from pytest_benchbench.manifests.reading import CaseRef, Manifest, ManifestError, index_manifest, read_manifest
+from pytest_benchbench.manifests.selection import RowSelection, SelectionError
+from pytest_benchbench.manifests.watermark import WatermarkCase
+from pytest_benchbench.session.expectations import Expectations, ExpectationsError
+from pytest_benchbench.session.options import Settings
+
+MAX_FAULTS_SHOWN = 20
+
+RUNNABLE_KINDS = {"watermark": WatermarkCase}
+"""Kinds of manifest that a suite can run, and the type of their rows."""
+
+
+class _ManifestPlace(msgspec.Struct, frozen=True):
+    """A validated manifest, as a worker needs to know it."""
+
+    path: str
+    display: str
+    kind: str
+    sha256: str
+
+
+class _Handover(msgspec.Struct, frozen=True):
+    """What the controller hands to each worker."""
+
+    configured: list[_ManifestPlace]
+    positional: list[_ManifestPlace]
+
+
+@dataclass(slots=True)
+class SuiteShare:
+    """What one collected suite takes.
+
+    Attributes:
+        manifests: The manifests that it is expanded over.
+        where: Its conditions.
+        planned: Rows that it takes, times its parameter sets.
+    """
+
+    manifests: list[Manifest]
+    where: RowSelection
+    planned: int
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything that a session runs.
+
+    Attributes:
+        settings: The options.
+        registry: The adapters.
+        configured: Manifests for the suites of their kind.
+        positional: Manifests named as arguments, by path: each runs the built-in suite of its kind.
+        expectations: Known wrong answers.
+        select: Conditions of ``--bench-select``.
+        pool: Warm adapters of this process.
+        artifacts: Verified and decoded artifacts of this process.
+        suites: Suites collected so far, by node id.
+    """
+
+    settings: Settings
+    registry: AdapterRegistry
+    configured: list[Manifest]
+    positional: dict[Path, Manifest]
+    expectations: Expectations
+    select: RowSelection
+    pool: AdapterPool
+    artifacts: ArtifactLoader
+    suites: dict[str, SuiteShare] = field(default_factory=dict)
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        """Every manifest of the session."""
+        return [*self.configured, *self.positional.values()]
+
+    @property
+    def planned(self) -> int:
+        """Rows that the collected suites take, times their parameter sets."""
+        return sum(share.planned for share in self.suites.values())
+
+    def rows(self) -> Iterator[tuple[Manifest, str, CaseRef]]:
+        """Yield every row of every manifest with its adapter, in file order within an adapter."""
+        for manifest in self.manifests:
+            for adapter in sorted(manifest.adapters):
+                for ref in manifest.adapters[adapter]:
+                    yield manifest, adapter, ref
+
+    def find(self, adapter: str, case_id: str) -> tuple[Manifest, CaseRef] | None:
+        """Find a row by its adapter and id; linear, for the few rows of a crashed worker."""
+        for manifest, of, ref in self.rows():
+            if of == adapter and ref.case_id == case_id:
+                return manifest, ref
+        return None
+
+    def handover(self) -> str:
+        """Write what a worker needs to make the same plan."""
+        return msgspec.json.encode(
+            _Handover([_place(m) for m in self.configured], [_place(m) for m in self.positional.values()])
+        ).decode()
+
+
+def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[Path], distributed: bool) -> Plan:
+    """Read and validate everything, so that a fault ends the session before any detector runs.
+
+    Args:
+        config: The session's configuration.
+        registry: The adapters.
+        built: Manifests that the hook ``pytest_benchbench_manifests`` gave.
+        distributed: Whether workers will run the rows.
+
+    Raises:
+        pytest.UsageError: A manifest, an option, an expectation or a file is at fault; one line each.
+    """
+    settings = Settings.of(config)
+    reader = _Reader(settings, registry)
+    positional = {path: reader.read(path, display) for path, display in positional_manifests(config)}
+    if settings.manifests:
+        named = [(settings.invocation_dir / given, given) for given in settings.manifests]
+    elif positional and len(positional) == len(config.args):
+        named = []  # `pytest cases.jsonl` is about that manifest alone
+    else:
+        named = [(path, _relative(path, settings.root_dir)) for path in (*settings.ini_manifests, *built)]
+    configured = [reader.read(path, display) for path, display in named]
+    plan = _assemble(settings, registry, configured, positional)
+    _check_adapters(plan, distributed=distributed)
+    _check_expectations(plan, config)
+    if settings.verify == "preflight" and not config.option.collectonly:
+        _verify_files(plan)
+    return plan
+
+
+def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str) -> Plan:
+    """Make the controller's plan again in a worker: validation and hashing are done, the bytes are checked to be the same.
+
+    Raises:
+        pytest.UsageError: An option is malformed.
+        ManifestChangedError: A manifest is no longer what the controller validated.
+    """
+    given = msgspec.json.decode(handover, type=_Handover)
+
+    def index(place: _ManifestPlace) -> Manifest:
+        return index_manifest(Path(place.path), display=place.display, sha256=place.sha256, kind=place.kind)
+
+    configured = [index(place) for place in given.configured]
+    positional = {Path(place.path): index(place) for place in given.positional}
+    return _assemble(Settings.of(config), registry, configured, positional)
+
+
+def positional_manifests(config: pytest.Config) -> list[tuple[Path, str]]:
+    """Manifests among the arguments, as ``(absolute path, as given)``, each once."""
+    found: dict[Path, str] = {}
+    for argument in config.args:
+        given = argument.split("::")[0]
+        path = (config.invocation_params.dir / given).resolve()
+        if path.suffix in {".jsonl", ".json"} and path.is_file():
+            found.setdefault(path, given)
+    return list(found.items())
+
+
+class _Reader:
+    """Reads manifests of one session: ids are unique over all of them, and no file comes twice."""
+
+    def __init__(self, settings: Settings, registry: AdapterRegistry) -> None:
+        self._settings = settings
+        self._media_types = registry.media_types()
+        self._case_ids: dict[str, Any] = {}
+        self._files: dict[Path, str] = {}
+
+    def read(self, path: Path, display: str) -> Manifest:
+        path = path.resolve()
+        if path in self._files:
+            raise pytest.UsageError(f"{display}: the same manifest is given twice (first as {self._files[path]})")
+        self._files[path] = display
+        if not path.is_file():
+            raise pytest.UsageError(f"{display}: no such manifest")
+        try:
+            manifest = read_manifest(
+                path,
+                display=display,
+                media_types=self._media_types,
+                seen=self._case_ids,
+                outside_allowed=bool(self._settings.artifact_roots),
+            )
+        except (ManifestError, AdapterRegistrationError) as error:
+            raise pytest.UsageError(str(error)) from None
+        except OSError as error:
+            raise pytest.UsageError(f"{display}: {error.strerror or error}") from None
+        if manifest.kind not in RUNNABLE_KINDS:
+            raise pytest.UsageError(
+                f"{display}: a {manifest.kind} manifest names no adapter and this version runs none of that kind; "
+                f"check it with: benchbench validate {display}"
+            )
+        return manifest
+
+
+def _assemble(
+    settings: Settings, registry: AdapterRegistry, configured: list[Manifest], positional: dict[Path, Manifest]
+) -> Plan:
+    try:
+        expectations = Expectations.read(settings.expectations) if settings.expectations else Expectations()
+        select = RowSelection.of(settings.select, WatermarkCase)
+    except (ExpectationsError, SelectionError) as error:
+        where = "--bench-select: " if isinstance(error, SelectionError) else ""
+        raise pytest.UsageError(f"{where}{error}") from None
+    return Plan(
+        settings=settings,
+        registry=registry,
+        configured=configured,
+        positional=positional,
+        expectations=expectations,
+        select=select,
+        pool=AdapterPool(registry, {choice.alias: choice for choice in settings.adapters}, settings.invocation_dir),
+        artifacts=ArtifactLoader(max_pixels=settings.max_pixels),
+    )
+
+
+def _check_adapters(plan: Plan, *, distributed: bool) -> None:
+    """Refuse options that no adapter takes, and groups that must run in one process where workers share the rows."""
+    for choice in plan.settings.adapters:
+        try:
+            choice.options_for(plan.registry.resolve(choice.name), directory=plan.settings.invocation_dir)
+        except AdapterUnavailable:
+            continue
+        except (AdapterOptionError, AdapterRegistrationError) as error:
+            raise pytest.UsageError(str(error)) from None
+        except UnknownAdapterError as error:
+            raise pytest.UsageError(f"--bench-adapter={choice.name}: {error}") from None
+        if choice.alias != choice.name:
+            raise pytest.UsageError(
+                f"--bench-adapter={choice.alias}={choice.name}: rows of a watermark manifest name their adapter; "
+                f"configure it without an alias: --bench-adapter={choice.name}"
+            )
+    if not distributed:
+        return
+    for name in sorted({adapter for _, adapter, _ in plan.rows()}):
+        try:
+            exclusive = plan.registry.resolve(name).exclusive
+        except AdapterUnavailable:
+            continue
+        if exclusive:
+            raise pytest.UsageError(f"adapter {name} must run in one process: leave out -n (or give -n 0)")
+
+
+def _check_expectations(plan: Plan, config: pytest.Config) -> None:
+    """Refuse an entry that contradicts its row; warn of entries that concern no row."""
+    if not plan.expectations:
+        return
+    for manifest, adapter, ref in plan.rows():
+        entries = [entry for entry in plan.expectations.about(ref.case_id) if entry.adapter in (None, adapter)]
+        if not entries:
+            continue
+        row_expects = manifest.read(ref).case.expected
+        for entry in entries:
+            if row_expects not in ("unresolved", entry.expected):
+                raise pytest.UsageError(
+                    f"{plan.expectations.path}: {entry.id}: expected {entry.expected}, "
+                    f"but {manifest.display}:{ref.line} expects {row_expects}"
+                )
+    if unmatched := plan.expectations.unmatched((ref.case_id, adapter) for _, adapter, ref in plan.rows()):
+        shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
+        message = f"{plan.expectations.path}: {len(unmatched)} of {len(plan.expectations)} entries match no row: {shown}"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+
+
+def _verify_files(plan: Plan) -> None:
+    """Hash every named file before any detector runs.
+
+    Raises:
+        pytest.UsageError: A file is missing, leaves the manifest's directory, or is not what the manifest pinned.
+    """
+    faults: list[str] = []
+
+    def named() -> Iterator[NamedFile]:
+        for manifest, _, ref in plan.rows():
+            row = manifest.read(ref).case
+            for field_name, path, sha256 in (
+                ("path", row.path, row.sha256),
+                ("reference_path", row.reference_path, row.reference_sha256),
+            ):
+                if path is None or sha256 is None:
+                    continue
+                origin = f"{manifest.display}:{ref.line}: {field_name}"
+                try:
+                    found = resolve_artifact(path, base=manifest.path.parent, roots=plan.settings.artifact_roots)
+                except ArtifactPathError as error:
+                    faults.append(f"{origin}: {error}")
+                    continue
+                yield NamedFile(found, sha256, origin)
+
+    faults += preflight(named())
+    if faults:
+        shown = faults[:MAX_FAULTS_SHOWN]
+        if len(faults) > len(shown):
+            shown.append(f"... and {len(faults) - len(shown)} more faults")
+        raise pytest.UsageError("\n".join(shown))
+
+
+def _place(manifest: Manifest) -> _ManifestPlace:
+    return _ManifestPlace(str(manifest.path), manifest.display, manifest.kind, manifest.sha256)
+
+
+def _relative(path: Path, root: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

@@ -1,0 +1,73 @@
+"""Every use of private pytest API, in one file. ``tests/session/test_pytest_internals.py`` fails first when one moves.
+
+Used: ``Function._fixtureinfo`` (read once per suite, shared by its rows), ``Function._request`` and ``_initrequest`` (made
+when a row runs: a request for each collected row would cost memory and time), ``Function._instance`` and ``_obj`` (a fresh
+instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``, and
+``_use_item_location`` of ``Skipped``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NoReturn, Self
+
+import pytest
+
+
+class LazyRequestFunction(pytest.Function):
+    """A test function that shares its fixture closure with its siblings and makes its request when it runs."""
+
+    _collected = False
+    _request: Any = False  # falsy: pytest's run protocol makes the request itself, as it does for a rerun
+
+    @classmethod
+    def sharing(cls, function: pytest.Function, parent: pytest.Collector, name: str) -> Self:
+        """Make another item that calls the same test function with the same fixtures and parameters."""
+        callspec = getattr(function, "callspec", None)
+        item = cls.from_parent(
+            parent,
+            name=f"{name}[{callspec.id}]" if callspec else name,
+            originalname=name,
+            callspec=callspec,
+            callobj=function.function,
+            fixtureinfo=function._fixtureinfo,  # noqa: SLF001
+        )
+        item._collected = True
+        return item
+
+    def _initrequest(self) -> None:
+        if self._collected:
+            super()._initrequest()
+
+    def setup(self) -> None:
+        """Give a suite in a class a fresh instance, then fill the fixtures."""
+        owner = self.getparent(pytest.Class)
+        if owner is not None:
+            self._instance = owner.newinstance()
+            self._obj = getattr(self._instance, self.suite_name)
+        super().setup()
+
+    @property
+    @abstractmethod
+    def suite_name(self) -> str:
+        """Name of the test function."""
+
+
+class ManifestModule(pytest.Module):
+    """A file that is no Python source, collected as if it were the module of its suite."""
+
+    def _getobj(self) -> Any:
+        return self.suite_module()
+
+    @abstractmethod
+    def suite_module(self) -> Any:
+        """Give the module."""
+
+
+def skip_at_item(reason: str) -> NoReturn:
+    """Skip the running item and point at the item itself (its row) instead of at the line that skips.
+
+    Raises:
+        pytest.skip.Exception: Always.
+    """
+    raise pytest.skip.Exception(reason, _use_item_location=True)

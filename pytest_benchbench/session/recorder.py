@@ -1,0 +1,294 @@
+"""The controller's side of a run: evidence as it arrives, rows that never arrive, report, gate and exit code at the end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+import pytest_benchbench
+from pytest_benchbench.evidence.environment import code_record, machine, versions
+from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow
+from pytest_benchbench.gates.decision import Decision, RunState, decide
+from pytest_benchbench.gates.policy import Policy, PolicyError, load_policy
+from pytest_benchbench.reports.markdown import render_markdown
+from pytest_benchbench.reports.summary import build_report
+from pytest_benchbench.reports.terminal import terminal_lines
+from pytest_benchbench.session.asking import unobserved_row
+from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
+from pytest_benchbench.session.node_names import CaseNode
+from pytest_benchbench.session.reporting import EVIDENCE
+from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
+from pytest_benchbench.session.worker import Tally
+
+if TYPE_CHECKING:
+    from pytest_benchbench.manifests.reading import CaseRef, Manifest
+    from pytest_benchbench.session.planning import Plan
+
+USAGE_ERROR = 4
+
+
+class Recorder:
+    """Registered in the process that the user started, when a session has a plan.
+
+    Args:
+        plan: What the session runs.
+        config: The session's configuration.
+        distributed: Whether workers run the rows.
+
+    Raises:
+        pytest.UsageError: The run directory or the policy cannot be used.
+    """
+
+    def __init__(self, plan: Plan, config: pytest.Config, *, distributed: bool) -> None:
+        self._plan = plan
+        self._config = config
+        self._distributed = distributed
+        self._started = datetime.now(UTC)
+        self._run_id = new_run_id(self._started)
+        self._policy = _policy(plan)
+        self._code = code_record(plan.settings.root_dir)
+        self._run: RunDirectory | None = None
+        self._pending: dict[str, None] = {}
+        self._attempts: dict[str, int] = {}
+        self._answered: set[str] = set()
+        self._tally: Tally | None = None
+        self._hits = self._misses = 0
+        self._usage_fault = False
+        self._rows = msgspec.json.Decoder(EvidenceRow)
+        self._index: dict[tuple[str, str], tuple[Manifest, CaseRef]] = {}
+        self._summary: list[str] = []
+        if plan.settings.run_dir is not None and plan.settings.run_dir.exists():
+            raise pytest.UsageError(f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another")
+
+    # the session begins
+
+    def pytest_report_header(self) -> str:
+        """Say what runs."""
+        rows = {manifest.display: manifest.rows for manifest in self._plan.manifests}
+        listed = ", ".join(f"{display} ({count} rows)" for display, count in rows.items())
+        gate = self._policy.name if self._policy else "off"
+        return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the plan to a worker."""
+        node.workerinput["benchbench"] = self._plan.handover()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Begin the run, where this process runs the rows itself."""
+        if session.config.option.collectonly:
+            return
+        nodes = [item.nodeid for item in session.items if isinstance(item, CaseItem)]
+        self._begin(nodes)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002
+        """Begin the run, once the first worker has said which rows there are."""
+        if self._run is not None:
+            return
+        adapters = {adapter for manifest in self._plan.manifests for adapter in manifest.adapters}
+        parsed = ((nodeid, CaseNode.parse(nodeid)) for nodeid in ids)
+        self._begin([nodeid for nodeid, case in parsed if case is not None and case.adapter in adapters])
+
+    def _begin(self, nodes: list[str]) -> None:
+        if not nodes:
+            return
+        self._pending = dict.fromkeys(nodes)
+        try:
+            self._run = RunDirectory(self._run_path(), self._run_document())
+        except RunDirectoryError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def _run_path(self) -> Path:
+        if self._plan.settings.run_dir is not None:
+            return self._plan.settings.run_dir
+        try:
+            return state_directory(self._plan.settings.root_dir) / "runs" / self._run_id
+        except OSError as error:
+            raise pytest.UsageError(f"no run directory can be made in {self._plan.settings.root_dir}: {error}") from None
+
+    # rows arrive
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Remember that a new try has begun."""
+        self._answered.discard(nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Keep the evidence that a report carries; make evidence of a crash."""
+        if getattr(report, "benchbench_usage", False):
+            self._usage_fault = True
+        if (evidence := getattr(report, EVIDENCE, None)) is not None:
+            self._keep(report.nodeid, self._rows.decode(evidence), _worker(report))
+            if report.outcome == "rerun":
+                self._answered.discard(report.nodeid)
+        elif report.when == "???":
+            self._keep_crash(report.nodeid, _worker(report))
+
+    def _keep(self, nodeid: str, row: EvidenceRow, worker: str | None, *, same_attempt: bool = False) -> None:
+        assert self._run is not None
+        if not same_attempt:
+            self._attempts[nodeid] = self._attempts.get(nodeid, 0) + 1
+        self._answered.add(nodeid)
+        self._pending.pop(nodeid, None)
+        key = msgspec.structs.replace(row.key, attempt=self._attempts[nodeid])
+        row = msgspec.structs.replace(row, run_id=self._run_id, key=key, code=self._code, worker=worker)
+        self._run.record(row)
+
+    def _keep_crash(self, nodeid: str, worker: str | None) -> None:
+        """Record a worker's death as the error of the row that it ran; of the same try if that had answered already."""
+        node = CaseNode.parse(nodeid)
+        if node is None or self._run is None or (found := self._find(node)) is None:
+            return
+        row = unobserved_row(node, *found, ErrorRecord("WorkerCrash", "the worker process died while it ran this row"))
+        self._keep(nodeid, row, worker, same_attempt=nodeid in self._answered)
+
+    def _find(self, node: CaseNode) -> tuple[Manifest, CaseRef] | None:
+        if not self._index:
+            self._index = {(adapter, ref.case_id): (manifest, ref) for manifest, adapter, ref in self._plan.rows()}
+        return self._index.get((node.adapter, node.case_id))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002
+        """Take the counts of a worker that ended well."""
+        if (sent := (getattr(node, "workeroutput", None) or {}).get("benchbench")) is not None:
+            self._take(msgspec.json.decode(sent, type=Tally))
+
+    def _take(self, tally: Tally) -> None:
+        self._tally = tally
+        self._hits += tally.decode_hits
+        self._misses += tally.decode_misses
+        self._summary += tally.faults
+
+    # the session ends
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Account for every planned row, write the report, ask the gate, and set the exit code."""
+        if not self._distributed:
+            self._take(Tally.take(self._plan, session))
+        if self._usage_fault:
+            if self._run is not None:
+                self._run.discard()
+            session.exitstatus = USAGE_ERROR
+        elif self._run is not None:
+            session.exitstatus = self._finish(self._run, session, int(exitstatus))
+        elif self._distributed and exitstatus == NO_TESTS_COLLECTED and not self._plan.select:
+            session.exitstatus = INCOMPLETE if self._tally is None else exitstatus
+
+    def _finish(self, run: RunDirectory, session: pytest.Session, pytest_status: int) -> int:
+        planned, selected = (self._tally.planned, self._tally.selected) if self._tally else (0, 0)
+        selected = max(selected, len(self._attempts) + len(self._pending))
+        left_out = max(planned - selected, 0)
+        if session.shouldfail or session.shouldstop:  # the user asked to stop at a failure
+            left_out += len(self._pending)
+            self._pending.clear()
+        lost = self._record_lost_rows()
+        run.close_evidence()
+        document = self._run_document()
+        document["planned"] = {"rows": max(planned, selected), "selected": selected, "left_out": left_out, "lost": lost}
+        document["decoding"] = {"hits": self._hits, "misses": self._misses}
+        document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
+        report = build_report(run.evidence, document)
+        counts = report["results"]["outcomes"]
+        decision = self._decide(run, lost=lost, left_out=left_out)
+        status = exit_status(
+            pytest_status,
+            RunFacts(
+                lost=lost,
+                left_out=left_out,
+                nothing_measured=counts["unavailable"] > 0 and counts["unavailable"] == sum(counts.values()),
+                failed_rows=counts["error"] + report["results"]["unstable_count"],
+                gate=decision.decision if decision else None,
+            ),
+        )
+        document |= {"finished": _time(datetime.now(UTC)), "exit_status": status}
+        run.write_json("run.json", document)
+        run.write_json("report.json", report)
+        run.write_text("report.md", render_markdown(report))
+        self._summary += terminal_lines(report, decision)
+        self._summary.append(f"report: {_shown(run.path / 'report.md', self._plan.settings.invocation_dir)}")
+        return status
+
+    def _record_lost_rows(self) -> int:
+        assert self._run is not None
+        lost = list(self._pending)
+        for nodeid in lost:
+            node = CaseNode.parse(nodeid)
+            found = self._find(node) if node else None
+            if node is not None and found is not None:
+                error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
+                self._keep(nodeid, unobserved_row(node, *found, error, lost=True), None)
+        return len(lost)
+
+    def _decide(self, run: RunDirectory, *, lost: int, left_out: int) -> Decision | None:
+        if self._policy is None:
+            return None
+        state = RunState(lost=lost, left_out=left_out, lazy_verification=self._plan.settings.verify == "lazy")
+        decision = decide(self._policy, run.evidence, state)
+        run.write_json("gate.json", decision)
+        return decision
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show the verdict, the worst of it, and where the report is."""
+        if self._summary:
+            terminalreporter.section("benchbench", sep="-")
+            for line in self._summary:
+                terminalreporter.line(line)
+
+    def _run_document(self) -> dict[str, Any]:
+        settings = self._plan.settings
+        return {
+            "schema_version": 1,
+            "run_id": self._run_id,
+            "package": {
+                "name": "pytest-benchbench",
+                "version": pytest_benchbench.__version__,
+                "kernel_sha256": self._code.kernel_sha256,
+            },
+            "project": {"commit": self._code.project_commit, "dirty": self._code.dirty},
+            "manifests": [
+                {"path": m.display, "name": m.name, "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
+                for m in self._plan.manifests
+            ],
+            "options": {
+                "arguments": list(self._config.invocation_params.args),
+                "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
+                "select": [f"{field}={value}" for field, value in settings.select],
+                "verify": settings.verify,
+                "expectations": None if settings.expectations is None else settings.expectations.name,
+                "require_available": settings.require_available,
+                "max_pixels": settings.max_pixels,
+                "gate": settings.gate,
+            },
+            "versions": versions(),
+            "machine": machine(),
+            "started": _time(self._started),
+        }
+
+
+def _policy(plan: Plan) -> Policy | None:
+    if plan.settings.gate is None:
+        return None
+    try:
+        return load_policy(plan.settings.gate, directory=plan.settings.invocation_dir)
+    except PolicyError as error:
+        raise pytest.UsageError(f"--bench-gate: {error}") from None
+
+
+def _worker(report: Any) -> str | None:
+    node = getattr(report, "node", None)
+    return None if node is None else str(node.gateway.id)
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
+
+
+def _shown(path: Path, here: Path) -> str:
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

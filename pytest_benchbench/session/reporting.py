@@ -1,0 +1,85 @@
+"""How pytest shows a row, and the evidence that travels on its report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mismatch
+from pytest_benchbench.session.asking import evidence_row, unobserved_row
+from pytest_benchbench.session.collection import CaseItem
+
+EVIDENCE = "benchbench_evidence"
+"""Attribute of a report: one row of evidence as a JSON string, which every transport between processes can carry."""
+
+MEASURED = "benchbench_measured"
+"""Attribute of a report that is shown in the category ``measured``."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Attach the row's evidence to the report of its call (or of the setup that failed) and show the row by its outcome."""
+    if call.when == "teardown" or (call.when == "setup" and report.passed):
+        return
+    observation, item.observation = item.observation, None
+    excinfo = call.excinfo
+    if observation is None:
+        error = ErrorRecord("NotObserved", "the suite never called observe()")
+        if excinfo is not None:
+            error = ErrorRecord(type(excinfo.value).__name__, " ".join(str(excinfo.value).split())[:500])
+        row = unobserved_row(item.case_node, item.manifest, item.ref, error)
+        if not report.failed and not hasattr(report, "wasxfail"):
+            _show_failed(report, item.line(f"never observed: {error.message}"))
+    else:
+        row = evidence_row(item, observation)
+        _show(item, report, row, excinfo)
+    setattr(report, EVIDENCE, _encode(row).decode())
+    report.user_properties.extend(_properties(row))
+
+
+def _show(item: CaseItem, report: Any, row: EvidenceRow, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
+    wrong_verdict = excinfo is not None and isinstance(excinfo.value, Mismatch)
+    run_xfail = item.config.option.runxfail
+    known = item.plan.expectations.find(
+        item.ref.case_id, suite=item.case_node.suite, adapter=item.group.name, params=item.case_node.params
+    )
+    if known is not None and row.outcome == "known_mismatch" and report.failed and wrong_verdict and not run_xfail:
+        report.outcome = "skipped"
+        report.wasxfail = f"known wrong answer: {known.reason}"
+    elif known is not None and row.outcome == "match" and report.passed:
+        where = item.plan.expectations.path
+        _show_failed(report, item.line(f"now answered rightly ({row.detection.status}): take it out of {where}"))
+    elif row.outcome == "measured" and report.passed:
+        if item.plan.settings.measured_as_xfail:
+            report.outcome = "skipped"
+            report.wasxfail = f"measured: {row.detection.status}"
+        else:
+            setattr(report, MEASURED, row.detection.status)
+    elif row.outcome == "error" and not report.failed and not hasattr(report, "wasxfail"):
+        _show_failed(report, item.line("error: the suite passed over an observation that failed"))
+
+
+def _show_failed(report: Any, line: str) -> None:
+    report.outcome = "failed"
+    report.longrepr = line
+
+
+def _properties(row: EvidenceRow) -> list[tuple[str, object]]:
+    """Say the observation in the words of a JUnit property list."""
+    properties: list[tuple[str, object]] = [
+        ("benchbench.outcome", row.outcome),
+        ("benchbench.detection.status", row.detection.status),
+    ]
+    for name in ("score", "label", "message_bit_accuracy", "reason", "adapter_elapsed_ms"):
+        value = getattr(row.detection, name)
+        if value is not None:
+            properties.append((f"benchbench.detection.{name}", value))
+    for name in ("status", "psnr_db", "mae", "changed_fraction"):
+        value = getattr(row.fidelity, name)
+        if value is not None and value is not msgspec.UNSET:
+            properties.append((f"benchbench.fidelity.{name}", value))
+    properties.append(("benchbench.artifact.sha256", row.artifact.sha256))
+    return properties

@@ -1,0 +1,46 @@
+"""What a pytest-xdist worker tells the controller at its end."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.planning import Plan
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """Counts of one process.
+
+    Attributes:
+        planned: Rows that the collected suites take, times their parameter sets.
+        selected: Rows that were to run after everything was deselected.
+        decode_hits: Artifacts that were decoded already when they were needed.
+        decode_misses: Artifacts that were decoded.
+        faults: Adapters that could not be closed, one line each.
+    """
+
+    planned: int
+    selected: int
+    decode_hits: int = 0
+    decode_misses: int = 0
+    faults: tuple[str, ...] = ()
+
+    @classmethod
+    def take(cls, plan: Plan, session: pytest.Session) -> Tally:
+        """Close the process's adapters and count."""
+        selected = sum(isinstance(item, CaseItem) for item in getattr(session, "items", ()))
+        faults = tuple(plan.pool.close())
+        return cls(plan.planned, selected, plan.artifacts.hits, plan.artifacts.misses, faults)
+
+
+class WorkerSide:
+    """Registered in each worker that runs rows."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Send the counts."""
+        tally = Tally.take(self._plan, session)
+        session.config.workeroutput["benchbench"] = msgspec.json.encode(tally).decode()  # type: ignore[attr-defined]
