@@ -1,1 +1,5 @@
 """Recipes that build artifacts and their manifest."""
+
+
+class CohortError(Exception):
+    """A cohort cannot be built as asked; the message is one line that says what is wrong and where."""

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[np.uint8]
-"""An RGB picture: (H, W, 3), 0 to 255."""
+from pytest_benchbench.cohorts.pictures import Pixels
 
 
 @dataclass(frozen=True, slots=True)
