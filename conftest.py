@@ -1,0 +1,3 @@
+"""What every test of this repository may use."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,31 @@
+"""Case ids as node names."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_benchbench.session.node_names import CaseNode, case_id_of, node_name
+
+case_ids = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=200)
+
+
+@given(case_ids)
+def test_a_case_id_reads_back_from_its_node_name(case_id):
+    assert case_id_of(node_name(case_id)) == case_id
+
+
+@given(case_ids)
+def test_a_node_name_has_nothing_that_pytest_gives_a_meaning_to(case_id):
+    assert re.fullmatch(r"[A-Za-z0-9._+-]+", node_name(case_id))
+
+
+@given(case_ids, st.none() | st.text(min_size=1))
+def test_a_node_id_comes_apart_into_what_made_it(case_id, params):
+    suite = "dir/[odd]/test_x.py::TestA::test_b"
+    nodeid = f"{suite}::dwt-dct::{node_name(case_id)}" + (f"[{params}]" if params else "")
+    assert CaseNode.parse(nodeid) == CaseNode(suite, "dwt-dct", case_id, params)
+
+
+def test_a_shorter_node_id_is_no_case():
+    assert CaseNode.parse("test_x.py::test_b") is None
