@@ -116,8 +116,8 @@ def verified_photographs(sources: SourceList) -> Iterator[Photograph]:
         place = sources.entry(position)
         try:
             path = resolve_artifact(image.path, base=sources.base, roots=())
-        except ArtifactPathError as error:
-            raise CohortError(f"{place}: path: {error}") from None
+        except ArtifactPathError:
+            raise CohortError(f"{place}: path: {image.path!r} leaves the folder of the list") from None
         decoded = _decoded(path, image, place)
         pixels_sha256 = hashlib.sha256(decoded.pixels.tobytes() + b"%d" % image.width).hexdigest()
         if pixels_sha256 in first:

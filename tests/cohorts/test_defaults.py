@@ -1,0 +1,66 @@
+import subprocess
+import sys
+
+import pytest
+
+from pytest_benchbench.cohorts import CohortError
+from pytest_benchbench.cohorts.building import build_digest
+from pytest_benchbench.cohorts.defaults import DEFAULT_COHORTS, default_cohort
+from pytest_benchbench.cohorts.synthetic_image import synthetic_image
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setitem(DEFAULT_COHORTS, "synthetic-image", lambda: synthetic_image(256))
+
+
+def test_a_default_cohort_is_built_once_under_its_digest(tmp_path, small):
+    manifest = default_cohort("synthetic-image", tmp_path / "cache")
+    assert manifest.parent.name == f"synthetic-image-{build_digest(synthetic_image(256))[:16]}"
+    before = manifest.stat()
+    assert default_cohort("synthetic-image", tmp_path / "cache") == manifest
+    assert manifest.stat() == before
+
+
+def test_a_stale_cohort_is_not_found_again(tmp_path, small, monkeypatch):
+    first = default_cohort("synthetic-image", tmp_path)
+    monkeypatch.setattr(
+        "pytest_benchbench.cohorts.building.dependency_versions", lambda names: {"Pillow": "another version"}
+    )
+    second = default_cohort("synthetic-image", tmp_path)
+    assert second.parent != first.parent
+    assert second.read_bytes() == first.read_bytes()
+
+
+def test_two_processes_that_ask_at_once_get_the_same_whole_cohort(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from pytest_benchbench.cohorts.defaults import default_cohort;"
+        "print(default_cohort('synthetic-image', Path(sys.argv[1])))"
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "cache")], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    answers = [process.communicate()[0].strip() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert answers[0] == answers[1]
+    (folder,) = (tmp_path / "cache").iterdir()
+    assert answers[0] == str(folder / "manifest.jsonl")
+    assert len((folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines()) == 46
+
+
+def test_losing_the_race_is_no_error(tmp_path, small, monkeypatch):
+    from pytest_benchbench.cohorts import defaults
+
+    def built_by_another_process(recipe, folder):
+        monkeypatch.undo()
+        defaults.build_cohort(recipe, folder)
+        raise CohortError(f"{folder}: exists already; name a new folder")
+
+    monkeypatch.setattr(defaults, "build_cohort", built_by_another_process)
+    assert default_cohort("synthetic-image", tmp_path).exists()
+
+
+def test_an_unknown_cohort_is_refused(tmp_path):
+    with pytest.raises(CohortError, match="unknown cohort 'audio'; known: synthetic-image, real-image"):
+        default_cohort("audio", tmp_path)
