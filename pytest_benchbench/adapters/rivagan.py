@@ -1,0 +1,219 @@
+"""``rivagan``: a 32-bit message written and read by the two small networks that ``invisible-watermark`` carries.
+
+The weights lie in the wheel of ``invisible-watermark`` 0.2.0 as ONNX files and are run by ONNX Runtime. The package
+itself is never imported: it would import torch, which nothing here needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
+from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels, too_small
+from pytest_benchbench.adapters.patterns import Pattern, bits_of, recognise, rule_in_words
+from pytest_benchbench.adapters.yuv import Pixels
+from pytest_benchbench.artifacts.media import MediaType
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+INSTALL = "pip install 'pytest-benchbench[rivagan]' && pip install --no-deps invisible-watermark==0.2.0"
+
+DECODER = "rivagan_decoder.onnx"
+
+ENCODER = "rivagan_encoder.onnx"
+
+PINS = {
+    DECODER: "6b006690cf352fa50a91a0b6d6241dbcded0a9957969e2c0665cf9a7011b3880",
+    ENCODER: "66bc7814fadac7d686105c8ab26c6cf2cc8e40deb83e67bb6ef5b9de9b8ece0d",
+}
+"""SHA-256 of the files in the wheel of invisible-watermark 0.2.0."""
+
+MESSAGE = Pattern(
+    "benchbench-32",
+    bits_of(hashlib.sha256(b"pytest-benchbench").digest()[:4]),
+    threshold=29,
+    source="the first 32 bits of the SHA-256 of 'pytest-benchbench', 8ce67933: a choice that hides nothing",
+)
+"""The message of the benchmark. Three wrong bits are forgiven, since marks that survived JPEG at quality 50 were read
+with up to two; 29 or more of 32 fair bits agree by chance once in 780,000 pictures, and unmarked ones gave 19 at most."""
+
+THRESHOLD = 0.52
+"""A decoder output above it is a 1, as in the package."""
+
+MAXIMUM_PIXELS = 1 << 23
+"""The decoder takes about 550 bytes a pixel: 4.5 GB here, which still admits 3840x2160."""
+
+_CENTRE = np.float32(127.5)
+
+
+class RivaGanOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the weights come from.
+
+    Attributes:
+        weights: A directory with the two ONNX files; by default the installed distribution ``invisible-watermark``.
+        allow_unpinned: Take files whose SHA-256 is not the pinned one; the evidence then says so.
+    """
+
+    weights: Path | None = None
+    allow_unpinned: bool = False
+
+
+class RivaGan(Adapter):
+    """Reads 32 bits and compares them with the message of the benchmark."""
+
+    name: ClassVar[str] = "rivagan"
+    media_types: ClassVar[frozenset[MediaType]] = frozenset({"image"})
+    Options: ClassVar[type[msgspec.Struct]] = RivaGanOptions
+    options: RivaGanOptions
+
+    def __init__(self, options: RivaGanOptions | None = None) -> None:
+        super().__init__(options)
+        self._network: _Network | None = None
+
+    def load(self) -> None:
+        """Read and check the decoder.
+
+        Raises:
+            AdapterUnavailable: ONNX Runtime or the weights are missing, or the weights are not the pinned ones.
+        """
+        self._network = _Network(DECODER, self.options)
+
+    def detect(self, sample: Sample) -> Detection:
+        """Answer ``detected``, ``not_detected``, ``too-small``, or ``unsupported`` for a picture too large to read.
+
+        Raises:
+            TypeError: The sample is no decoded image.
+        """
+        pixels = pixels_of(sample)
+        if reason := too_small(pixels):
+            return Detection(status="too-small", reason=reason)
+        height, width = pixels.shape[:2]
+        if height * width > MAXIMUM_PIXELS:
+            return Detection(
+                status="unsupported",
+                reason=f"{MAXIMUM_PIXELS:,} pixels are read at most, the image is {width}x{height}",
+            )
+        (answers,) = self._loaded().run({"frame": _frame(pixels)})
+        return recognise({len(MESSAGE.bits): answers[0] > THRESHOLD}, (MESSAGE,))
+
+    def close(self) -> None:
+        """Let go of the network."""
+        self._network = None
+
+    def describe(self) -> AdapterDescription:
+        """Versions, the rule and the decoder's digest; weights other than the pinned ones are named as such."""
+        network = self._loaded()
+        rule = f"decoder output above {THRESHOLD} is a 1; {rule_in_words((MESSAGE,))}"
+        if network.weights.sha256 != PINS[DECODER]:
+            rule += "; the weights are not the pinned ones (allow_unpinned)"
+        return AdapterDescription(network.version, rule, (network.weights,))
+
+    def _loaded(self) -> _Network:
+        if self._network is None:
+            raise RuntimeError("load() comes first")
+        return self._network
+
+
+class RivaGanEmbedder:
+    """Writes a 32-bit message as the package does.
+
+    Args:
+        options: Where the weights come from.
+
+    Raises:
+        AdapterUnavailable: ONNX Runtime or the weights are missing, or the weights are not the pinned ones.
+    """
+
+    def __init__(self, options: RivaGanOptions | None = None) -> None:
+        self._network = _Network(ENCODER, options or RivaGanOptions())
+
+    def embed(self, pixels: Pixels, pattern: Pattern = MESSAGE) -> Pixels:
+        """Mark (H, W, 3) uint8 RGB with a pattern of 32 bits and give a new array of the same shape.
+
+        Raises:
+            ValueError: The array is no such picture, it is too small or too large, or the pattern has another length.
+        """
+        require_pixels(pixels)
+        if reason := too_small(pixels):
+            raise ValueError(reason)
+        if pixels.shape[0] * pixels.shape[1] > MAXIMUM_PIXELS:
+            raise ValueError(f"{MAXIMUM_PIXELS:,} pixels are marked at most")
+        if len(pattern.bits) != len(MESSAGE.bits):
+            raise ValueError(f"rivagan carries 32 bits, not the {len(pattern.bits)} of {pattern.name}")
+        (marked,) = self._network.run({"frame": _frame(pixels), "data": np.array([pattern.bits], dtype=np.float32)})
+        samples = (np.clip(marked[0, :, 0], -1, 1) + np.float32(1)) * _CENTRE
+        return np.ascontiguousarray(samples[::-1].transpose(1, 2, 0).astype(np.uint8))
+
+
+class _Network:
+    """One of the two networks, checked before it is loaded.
+
+    Attributes:
+        weights: Its file and digest.
+        version: Of what runs and what carries it.
+    """
+
+    def __init__(self, name: str, options: RivaGanOptions) -> None:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise AdapterUnavailable("onnxruntime is not installed", INSTALL) from error
+        data, origin = _read_weights(name, options.weights)
+        digest = hashlib.sha256(data).hexdigest()
+        if digest != PINS[name] and not options.allow_unpinned:
+            raise AdapterUnavailable(
+                f"{name} has SHA-256 {digest}, not the pinned {PINS[name]}",
+                "take the file of invisible-watermark 0.2.0, or accept this one with allow_unpinned=true",
+            )
+        self.weights = Weights(name, digest)
+        self.version = f"{origin}, onnxruntime {onnxruntime.__version__}"
+        self._session = _session(data)
+
+    def run(self, inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+        outputs: list[NDArray[np.float32]] = self._session.run(None, inputs)
+        return outputs
+
+
+def _read_weights(name: str, directory: Path | None) -> tuple[bytes, str]:
+    """Read one file of weights and say where it came from."""
+    if directory is not None:
+        path = directory / name
+        origin, remedy = "weights by option", "point weights= at a directory with the two files rivagan_*.onnx"
+    else:
+        try:
+            carrier = distribution("invisible-watermark")
+        except PackageNotFoundError as error:
+            raise AdapterUnavailable("invisible-watermark, which carries the weights, is not installed", INSTALL) from error
+        path = Path(str(carrier.locate_file(f"imwatermark/{name}")))
+        origin, remedy = f"invisible-watermark {carrier.version}", INSTALL
+    try:
+        return path.read_bytes(), origin
+    except OSError as error:
+        raise AdapterUnavailable(f"{path} cannot be read: {error.strerror}", remedy) from error
+
+
+def _session(data: bytes) -> onnxruntime.InferenceSession:
+    """Load a network to run on one thread of the processor: workers are the way to more."""
+    import onnxruntime
+
+    settings: Any = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    settings.inter_op_num_threads = 1
+    settings.log_severity_level = 3  # errors only
+    return onnxruntime.InferenceSession(data, settings, providers=["CPUExecutionProvider"])
+
+
+def _frame(pixels: Pixels) -> NDArray[np.float32]:
+    """Arrange (H, W, 3) RGB as the networks see it: (1, 3, 1, H, W) float32 in the order BGR, -1 to 1."""
+    planes = pixels[..., ::-1].transpose(2, 0, 1).astype(np.float32, order="C")
+    planes /= _CENTRE
+    planes -= np.float32(1)
+    return planes[np.newaxis, :, np.newaxis]
