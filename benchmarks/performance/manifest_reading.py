@@ -1,0 +1,99 @@
+"""How long the strict reading of a manifest takes, against decoding the same lines into dicts that nobody checks.
+
+Both run in one process, in turn, several times; the ratio is that of the medians. Prints one JSON object.
+
+    python benchmarks/performance/manifest_reading.py --rows 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.manifests.reading import read_manifest
+from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
+
+
+def rows(count: int) -> Iterator[dict[str, Any]]:
+    """Give rows such as the requirement document shows, with as many different ids and digests."""
+    for number in range(count):
+        yield {
+            "schema_version": 1,
+            "case_id": f"sample-{number:07}-removed",
+            "pair_id": f"sample-{number:07}",
+            "media_type": "image",
+            "adapter": "dwt-dct",
+            "arm": "positive",
+            "state": "removed",
+            "path": f"removed/{number:07}.png",
+            "sha256": f"{number:064x}",
+            "reference_path": f"clean/{number:07}.png",
+            "reference_sha256": f"{number + count:064x}",
+            "source_revision": "local-corpus@2026-09-05",
+            "transform": {"name": "remove", "revision": "remover@abc123", "parameters": {"method": "auto"}},
+            "seed": number,
+            "expected": "not_detected",
+        }
+
+
+def main() -> None:
+    """Measure both ways of writing rows, compact and with the spaces of ``json.dumps``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repetitions", type=int, default=5)
+    options = parser.parse_args()
+    figures: dict[str, Any] = {
+        "rows": options.rows,
+        "repetitions": options.repetitions,
+        "python": platform.python_version(),
+        "msgspec": msgspec.__version__,
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        for name, write in {"compact": lambda row: json.dumps(row, separators=(",", ":")), "json_dumps": json.dumps}.items():
+            path = Path(directory) / f"{name}.jsonl"
+            with path.open("w", encoding="utf-8") as file:
+                file.writelines(f"{write(row)}\n" for row in rows(options.rows))
+            figures[name] = _compare(path, options.repetitions)
+            path.unlink()
+    json.dump(figures, sys.stdout, indent=2)
+    print()
+
+
+def _compare(path: Path, repetitions: int) -> dict[str, float]:
+    strict, plain = [], []
+    for _ in range(repetitions):
+        plain.append(_seconds(lambda: _decode(path)))
+        strict.append(_seconds(lambda: read_manifest(path, media_types=KERNEL_MEDIA_TYPES).close()))
+    return {
+        "decode_into_dicts_seconds": round(median(plain), 3),
+        "read_manifest_seconds": round(median(strict), 3),
+        "ratio": round(median(strict) / median(plain), 2),
+        "best_ratio": round(min(strict) / min(plain), 2),
+    }
+
+
+def _decode(path: Path) -> None:
+    decode = msgspec.json.decode
+    with path.open("rb") as file:
+        for line in file:
+            decode(line)
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""Manifests, read strictly and streamed: what stays in memory is where each case stands, never the rows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from io import BufferedReader
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+
+from pytest_benchbench.manifests.faults import (
+    MAX_FAULTS_KEPT as MAX_FAULTS_KEPT,
+    Fault as Fault,
+    FaultLog,
+    ManifestError as ManifestError,
+    refused,
+    shown,
+)
+from pytest_benchbench.manifests.kinds import ROW_KINDS, SHAPES, is_golden_set, kind_of_lines
+from pytest_benchbench.manifests.lines import BYTE_ORDER_MARK, MAX_LINE_BYTES, Lines, without_end
+from pytest_benchbench.manifests.row_reader import RowReader
+from pytest_benchbench.manifests.rows import ManifestKind, RowContext, RowKind
+from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
+
+MAX_GOLDEN_SET_BYTES = 64 * 1024 * 1024
+"""Of a file whose first lines do not tell its kind, as much is looked at as one JSON document."""
+
+
+class ManifestChangedError(Exception):
+    """The file is no longer what was validated."""
+
+
+class CaseRef(msgspec.Struct, frozen=True, gc=False):
+    """Where a case stands in its manifest.
+
+    Attributes:
+        case_id: Its identity.
+        line: Its line, 1 for the first.
+        offset: The byte at which the line begins.
+    """
+
+    case_id: str
+    line: int
+    offset: int
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    """Where a case was seen first: the manifest as the user named it, and the line."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class ManifestRow(NamedTuple):
+    """A row with the SHA-256 of its line, which is taken without byte-order mark and line end."""
+
+    case: Any
+    row_sha256: str
+
+
+class NamedArtifact(NamedTuple):
+    """A file that a row names.
+
+    Attributes:
+        origin: The place of its digest, such as ``cases.jsonl:17: sha256``.
+        path_origin: The place of its path.
+        path: As the row writes it.
+        sha256: The pinned digest.
+    """
+
+    origin: str
+    path_origin: str
+    path: str
+    sha256: str
+
+
+class Manifest:
+    """A validated manifest. It keeps its file open, so that renaming another one over it changes nothing here.
+
+    Attributes:
+        path: Absolute path.
+        display: The file as the user named it.
+        name: The file's name.
+        kind: What its rows are.
+        sha256: Digest of the whole file.
+        rows: How many rows it has.
+        adapters: Where the cases stand, by the adapter's name and in the order of the file; the name is ``None`` for a kind
+            whose rows name no adapter.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        display: str,
+        kind: RowKind,
+        file: BufferedReader,
+        stamp: tuple[int, int],
+        sha256: str,
+        adapters: dict[str | None, list[CaseRef]],
+    ) -> None:
+        self.path = path
+        self.display = display
+        self.name = path.name
+        self.kind: ManifestKind = kind.name
+        self.sha256 = sha256
+        self.adapters = adapters
+        self.rows = sum(len(refs) for refs in adapters.values())
+        self._kind = kind
+        self._file = file
+        self._stamp = stamp
+        self._decode = msgspec.json.Decoder(kind.row).decode
+        self._id_of = attrgetter(kind.id_field)
+
+    def read(self, ref: CaseRef) -> ManifestRow:
+        """Read a row again.
+
+        Raises:
+            ManifestChangedError: The file was changed since it was validated.
+        """
+        self._check_unchanged()
+        self._file.seek(ref.offset)
+        line = without_end(self._file.readline(MAX_LINE_BYTES + 2))
+        try:
+            case = self._decode(line)
+        except msgspec.DecodeError:
+            self._changed(ref.line)
+        if self._id_of(case) != ref.case_id:
+            self._changed(ref.line)
+        return ManifestRow(case, hashlib.sha256(line).hexdigest())
+
+    def artifacts(self) -> Iterator[NamedArtifact]:
+        """Yield every file that a row names, in the order of the manifest; a file named twice comes twice.
+
+        Raises:
+            ManifestChangedError: The file was changed since it was validated.
+        """
+        for ref in sorted((ref for refs in self.adapters.values() for ref in refs), key=attrgetter("line")):
+            case = self.read(ref).case
+            for pinned in self._kind.files:
+                if (path := getattr(case, pinned.path_field)) is not None:
+                    place = f"{self.display}:{ref.line}"
+                    digest = getattr(case, pinned.digest_field)
+                    yield NamedArtifact(f"{place}: {pinned.digest_field}", f"{place}: {pinned.path_field}", path, digest)
+
+    def close(self) -> None:
+        """Close the file; no row can be read afterwards."""
+        self._file.close()
+
+    def _check_unchanged(self) -> None:
+        """Compare size and time of change, and only where they differ the bytes: touching a file changes nothing."""
+        if (now := _stamp(self._file)) != self._stamp:
+            self._file.seek(0)
+            if hashlib.file_digest(self._file, "sha256").hexdigest() != self.sha256:
+                self._changed(None)
+            self._stamp = now
+
+    def _changed(self, line: int | None) -> NoReturn:
+        place = self.display if line is None else f"{self.display}:{line}"
+        raise ManifestChangedError(f"{place}: the manifest was changed after it was validated")
+
+
+def read_manifest(
+    path: Path,
+    *,
+    display: str | None = None,
+    media_types: Mapping[str, frozenset[str]],
+    seen: dict[str, Location] | None = None,
+    outside_allowed: bool = False,
+) -> Manifest:
+    """Validate a whole manifest.
+
+    UTF-8 with or without byte-order mark, one JSON object a line, lines ended by LF or CRLF; the end of the last line may be
+    missing if the line is complete. The whole file is read even if faults are found, so that their number is right.
+
+    Args:
+        path: The file.
+        display: What to call it in messages; by default ``path``.
+        media_types: Media types by adapter name; rows may name no other adapter.
+        seen: Case ids of the manifests read before, to which those of this one are added.
+        outside_allowed: Whether paths may be absolute or leave the manifest's directory.
+
+    Raises:
+        ManifestError: Something is wrong with it.
+    """
+    display = str(path) if display is None else display
+    file = _open(path, display)
+    try:
+        kind = _tell_kind(file, display)
+        file.seek(0)
+        return _read(path, display, kind, file, RowContext(media_types, outside_allowed), {} if seen is None else seen)
+    except OSError as error:
+        file.close()
+        raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
+    except BaseException:
+        file.close()
+        raise
+
+
+def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind: ManifestKind) -> Manifest:
+    """Find the cases of a manifest that another process has validated.
+
+    Args:
+        path: The file.
+        display: What to call it in messages; by default ``path``.
+        sha256: Digest of the bytes that were validated.
+        kind: The kind that they were found to be.
+
+    Raises:
+        ManifestChangedError: The bytes are not those.
+    """
+    display = str(path) if display is None else display
+    changed = ManifestChangedError(f"{display}: the manifest was changed after it was validated")
+    row_kind = ROW_KINDS[kind]
+    names = [name for name in (row_kind.id_field, row_kind.adapter_field) if name is not None]
+    decode = msgspec.json.Decoder(msgspec.defstruct("Head", [(name, str) for name in names])).decode
+    try:
+        file = path.open("rb")
+    except OSError:
+        raise changed from None
+    try:
+        stamp, lines = _stamp(file), Lines(file)
+        adapters: dict[str | None, list[CaseRef]] = {}
+        id_of, adapter_of = attrgetter(row_kind.id_field), _adapter_getter(row_kind)
+        for number, offset, line in lines:
+            head = decode(line)
+            adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset))
+    except (msgspec.DecodeError, RecursionError, OSError):
+        file.close()
+        raise changed from None
+    if lines.sha256 != sha256:
+        file.close()
+        raise changed
+    return Manifest(path.absolute(), display, row_kind, file, stamp, sha256, adapters)
+
+
+def _read(
+    path: Path, display: str, kind: RowKind, file: BufferedReader, context: RowContext, seen: dict[str, Location]
+) -> Manifest:
+    log = FaultLog(display)
+    reader = RowReader(kind, context)
+    accept, id_of, adapter_of = reader.accept, attrgetter(kind.id_field), _adapter_getter(kind)
+    adapters: dict[str | None, list[CaseRef]] = {}
+    stamp, lines = _stamp(file), Lines(file)
+    for number, offset, line in lines:
+        if len(line) > MAX_LINE_BYTES:
+            log.add(number, None, "line longer than 1 MiB")
+            continue
+        if (case := accept(line)) is not None:
+            case_id = id_of(case)
+        else:
+            examined = reader.examine(line)
+            case, case_id = examined.case, examined.case_id
+            for name, message in examined.problems:
+                cut = "the last line is cut off: " if examined.malformed and not lines.terminated else ""
+                log.add(number, name, f"{cut}{message}")
+        if case_id is not None:
+            here = Location(display, number)
+            if (first := seen.setdefault(case_id, here)) is not here:
+                log.add(number, kind.id_field, f"{shown(case_id)} stands already in {first}")
+        if case is not None:
+            adapter = adapter_of(case)
+            if (refs := adapters.get(adapter)) is None:
+                refs = adapters[adapter] = []
+            refs.append(CaseRef(case_id, number, offset))
+    log.check()
+    return Manifest(path.absolute(), display, kind, file, stamp, lines.sha256, adapters)
+
+
+def _adapter_getter(kind: RowKind) -> Any:
+    return (lambda row: None) if kind.adapter_field is None else attrgetter(kind.adapter_field)
+
+
+def _open(path: Path, display: str) -> BufferedReader:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # asked before opening: opening a pipe would wait for its writer
+            raise refused(display, None, "not a regular file")
+        return path.open("rb")
+    except OSError as error:
+        raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
+
+
+def _tell_kind(file: BufferedReader, display: str) -> RowKind:
+    kind = kind_of_lines(Lines(file))
+    if kind is None:
+        file.seek(0)
+        document = file.read(MAX_GOLDEN_SET_BYTES).removeprefix(BYTE_ORDER_MARK)
+        if not document.strip():
+            raise refused(display, None, "empty: a manifest has at least one row")
+        if not is_golden_set(document):
+            raise refused(display, 1, f"{_why_untold(document)}; {SHAPES}")
+        kind = "golden-set"
+    if kind == "golden-set":
+        raise refused(display, None, "a golden set: this version runs watermark manifests and validates dataset manifests")
+    return ROW_KINDS[kind]
+
+
+def _why_untold(document: bytes) -> str:
+    try:
+        parse_object(document.split(b"\n", 1)[0].removesuffix(b"\r")[: MAX_LINE_BYTES + 1])
+    except MalformedJsonError as error:
+        return str(error)
+    return "a row of no known kind"
+
+
+def _stamp(file: BufferedReader) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
