@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Pixels = NDArray[np.uint8]
 """An RGB picture: (H, W, 3), 0 to 255."""
 
-PNG_ENCODER: dict[str, Any] = {"library": "Pillow", "format": "PNG", "compress_level": 6}
+PNG_ENCODER: dict[str, Any] = {"library": "Pillow", "format": "PNG", "compress_level": 4}
 """How every lossless artifact is written."""
 
 

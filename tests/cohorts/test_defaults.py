@@ -34,8 +34,9 @@ def test_a_stale_cohort_is_not_found_again(tmp_path, small, monkeypatch):
 
 def test_two_processes_that_ask_at_once_get_the_same_whole_cohort(tmp_path):
     script = (
-        "import sys; from pathlib import Path; from pytest_benchbench.cohorts.defaults import default_cohort;"
-        "print(default_cohort('synthetic-image', Path(sys.argv[1])))"
+        "import sys; from pathlib import Path; from pytest_benchbench.cohorts import defaults, synthetic_image as recipes;"
+        "defaults.DEFAULT_COHORTS['synthetic-image'] = lambda: recipes.synthetic_image(256);"
+        "print(defaults.default_cohort('synthetic-image', Path(sys.argv[1])))"
     )
     both = [
         subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "cache")], stdout=subprocess.PIPE, text=True)

@@ -1,0 +1,41 @@
+"""``benchmarks/expectations.yaml`` and the default cohorts say the same."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_benchbench.adapters.base import Sample
+from pytest_benchbench.adapters.dwt_dct import DwtDct
+from pytest_benchbench.artifacts.image import decode_image
+from pytest_benchbench.cohorts.defaults import DEFAULT_COHORTS
+from pytest_benchbench.cohorts.pictures import encode_png
+from pytest_benchbench.cohorts.recipe import open_marks
+from pytest_benchbench.manifests.yaml_documents import read_yaml
+
+EXPECTATIONS = Path(__file__).parents[2] / "benchmarks" / "expectations.yaml"
+
+
+def missed_marks(recipe):
+    adapter = DwtDct()
+    marks, _ = open_marks(recipe)
+    for carrier in recipe.open_carriers():
+        pixels = carrier.draw(recipe.side)
+        for mark in marks["dwt-dct"]:
+            data = encode_png(mark.embed(pixels))
+            if adapter.detect(Sample("image", "", data, decode_image(data))).status == "not_detected":
+                yield f"{recipe.prefix}-{recipe.side}-{carrier.name}-{mark.name}-marked"
+
+
+@pytest.mark.parametrize("name", DEFAULT_COHORTS)
+def test_every_lossless_miss_of_a_default_cohort_is_listed_and_nothing_else(name):
+    if name == "real-image":
+        pytest.importorskip("skimage")
+    recipe = DEFAULT_COHORTS[name]()
+    listed = [entry["id"] for entry in read_yaml(EXPECTATIONS) if entry["id"].startswith(f"{recipe.prefix}-")]
+    assert sorted(listed) == sorted(missed_marks(recipe))
+
+
+def test_an_entry_names_the_adapter_the_right_verdict_and_a_reason():
+    for entry in read_yaml(EXPECTATIONS):
+        assert set(entry) == {"id", "adapter", "expected", "reason"}
+        assert (entry["adapter"], entry["expected"]) == ("dwt-dct", "detected")
