@@ -1,0 +1,119 @@
+"""Loading artifacts: verified, decoded once, and kept while they fit."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, Image, decode_image
+from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
+from pytest_benchbench.artifacts.text import Text, decode_text
+from pytest_benchbench.artifacts.verification import read_verified
+
+DEFAULT_MAX_BYTES = 256 * 1024 * 1024
+"""Decoded media and the files they came from that are kept: 256 MiB."""
+
+_FAILURE_BYTES = 1024
+"""What a remembered failure counts in the cache, so that failures are forgotten like everything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A verified artifact.
+
+    Attributes:
+        media_type: ``image``, ``audio``, ``video`` or ``text``.
+        sha256: Digest of ``data``.
+        data: The file's bytes.
+        decoded: The decoded medium where it was asked for; its arrays are read-only, since rows share them.
+    """
+
+    media_type: MediaType
+    sha256: str
+    data: bytes
+    decoded: DecodedMedia | None
+
+
+@dataclass(slots=True)
+class _Kept:
+    content: Artifact | UndecodableArtifactError
+    size: int
+    verified: set[Path] = field(default_factory=set)
+
+
+class ArtifactLoader:
+    """Reads, verifies and decodes artifacts; the least recently used ones make room when ``max_bytes`` is reached.
+
+    Rows of one adapter run one after another, and several may name the same artifact: within such a group each is decoded
+    once, as long as it fits. One loader serves one process and one thread.
+
+    Args:
+        max_bytes: What the kept files and decoded media may take. An artifact that is larger is decoded at each use.
+        max_pixels: Largest accepted product of width and height of an image.
+
+    Attributes:
+        hits: Decodes that were saved.
+        misses: Decodes that were done.
+    """
+
+    def __init__(self, max_bytes: int = DEFAULT_MAX_BYTES, max_pixels: int = DEFAULT_MAX_PIXELS) -> None:
+        self.hits = 0
+        self.misses = 0
+        self._max_bytes = max_bytes
+        self._max_pixels = max_pixels
+        self._kept: OrderedDict[tuple[str, MediaType], _Kept] = OrderedDict()
+        self._size = 0
+
+    def load(self, path: Path, sha256: str, media_type: MediaType, *, decode: bool) -> Artifact:
+        """Give a verified artifact.
+
+        Args:
+            path: As ``resolve_artifact`` returned it. Each path is verified, also where its digest has been seen elsewhere.
+            sha256: The pinned digest, 64 lower-case hex digits.
+            media_type: What to decode it as.
+            decode: Whether the decoded medium is wanted; without it the bytes are read and verified, and nothing is kept.
+
+        Raises:
+            ArtifactUnreadableError: There is no readable regular file.
+            ArtifactMismatchError: The digest differs.
+            UndecodableArtifactError: The bytes cannot be decoded as ``media_type``.
+        """
+        if not decode:
+            return Artifact(media_type, sha256, read_verified(path, sha256), None)
+        kept = self._kept.get((sha256, media_type))
+        if kept is None:
+            self.misses += 1
+            kept = self._decode(path, sha256, media_type)
+            self._keep((sha256, media_type), kept)
+        else:
+            if path not in kept.verified:
+                read_verified(path, sha256)
+            self.hits += 1
+            self._kept.move_to_end((sha256, media_type))
+        kept.verified.add(path)
+        if isinstance(kept.content, UndecodableArtifactError):
+            raise UndecodableArtifactError(*kept.content.args)  # a new one: a raised exception keeps its traceback
+        return kept.content
+
+    def _decode(self, path: Path, sha256: str, media_type: MediaType) -> _Kept:
+        data = read_verified(path, sha256)
+        try:
+            if media_type == "image":
+                image: Image = decode_image(data, max_pixels=self._max_pixels)
+                return _Kept(Artifact(media_type, sha256, data, image), len(data) + image.pixels.nbytes)
+            if media_type == "text":
+                text: Text = decode_text(data)
+                return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))
+        except UndecodableArtifactError as error:
+            return _Kept(UndecodableArtifactError(*error.args), _FAILURE_BYTES)
+        return _Kept(UndecodableArtifactError(f"this version does not decode {media_type} yet"), _FAILURE_BYTES)
+
+    def _keep(self, key: tuple[str, MediaType], kept: _Kept) -> None:
+        if kept.size > self._max_bytes:
+            return
+        self._kept[key] = kept
+        self._size += kept.size
+        while self._size > self._max_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= oldest.size

@@ -1,0 +1,200 @@
+"""From a path in a manifest to bytes that are known to be the pinned ones."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+MAX_ARTIFACT_BYTES = 1 << 30
+"""Largest artifact that is read (1 GiB). A larger file is refused before a byte of it is read."""
+
+_MAX_THREADS = 8
+_FILES_IN_FLIGHT_PER_THREAD = 16
+
+# A final symbolic link and a FIFO that wait behind the name are not followed and not waited for. Windows has neither flag.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+
+
+class ArtifactPathError(Exception):
+    """A path that leaves the directories in which artifacts may lie."""
+
+
+class ArtifactUnreadableError(Exception):
+    """A file that is missing, not a regular file, too large, or that the system does not let us read."""
+
+
+class ArtifactMismatchError(Exception):
+    """A file whose bytes are not those that the manifest pins."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that a manifest names.
+
+    Attributes:
+        path: As ``resolve_artifact`` returned it.
+        sha256: The pinned digest, 64 lower-case hex digits.
+        origin: Where it is pinned, for messages: ``cases.jsonl:17: sha256``.
+    """
+
+    path: Path
+    sha256: str
+    origin: str
+
+
+def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> Path:
+    """Resolve a manifest's path, every symbolic link on the way included.
+
+    Args:
+        relative: The path as the manifest writes it; relative to ``base``.
+        base: The manifest's directory.
+        roots: Further directories in which artifacts may lie (``--bench-artifact-root``).
+
+    Returns:
+        The real path, inside ``base`` or one of ``roots``. Whether there is a file is not looked at.
+
+    Raises:
+        ArtifactPathError: The path leads elsewhere, or is none.
+    """
+    try:
+        real = Path(os.path.realpath(base / relative))
+    except (ValueError, OSError) as error:  # a NUL, an unencodable character
+        raise ArtifactPathError(f"{relative!r} is not a path: {error}") from None
+    for directory in (base, *roots):
+        if real.is_relative_to(os.path.realpath(directory)):
+            return real
+    raise ArtifactPathError(
+        f"{relative} leaves the manifest's directory; move the file there or allow its directory by --bench-artifact-root"
+    )
+
+
+def read_verified(path: Path, sha256: str) -> bytes:
+    """Read a file and check its digest; the bytes returned are the bytes hashed.
+
+    Args:
+        path: As ``resolve_artifact`` returned it; a symbolic link put there since is refused.
+        sha256: The pinned digest, 64 lower-case hex digits.
+
+    Raises:
+        ArtifactUnreadableError: No regular file is there, it is larger than ``MAX_ARTIFACT_BYTES``, it changed while it was
+            read, or the system refuses.
+        ArtifactMismatchError: The digest differs.
+    """
+    try:
+        with _open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(size + 1)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if len(data) != size:
+        raise ArtifactUnreadableError(f"{path.name} changed while it was read")
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != sha256:
+        raise ArtifactMismatchError(_mismatch(path, actual, sha256))
+    return data
+
+
+def preflight(files: Iterable[NamedFile], *, threads: int | None = None) -> list[str]:
+    """Check every file that the manifests name, each once however many rows name it.
+
+    A few files per thread are in flight at any time. What stays in memory for each file is its digest (some 150 bytes; 150
+    MB for a million files), never its bytes.
+
+    Args:
+        files: In manifest order; consumed as the work proceeds.
+        threads: How many files are hashed at the same time; by default the number of processors, at most 8.
+
+    Returns:
+        One line for each row whose file is missing, unreadable or different, in the order of ``files``.
+    """
+    threads = threads or min(_MAX_THREADS, os.cpu_count() or 1)
+    faults: list[str] = []
+    found: dict[bytes, bytes | str | None] = {}
+    waiting: deque[tuple[NamedFile, bytes, Future[bytes | str] | None]] = deque()
+
+    def settle() -> None:
+        named, key, future = waiting.popleft()
+        if future is not None:
+            found[key] = future.result()
+        if (fault := _fault(named, found[key])) is not None:
+            faults.append(fault)
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="benchbench-preflight") as pool:
+        for named in files:
+            key = hashlib.blake2b(os.fsencode(named.path), digest_size=16).digest()
+            # A later row of the same file waits in the queue too: when its turn comes, the first one's has been.
+            waiting.append((named, key, None if key in found else pool.submit(_digest, named.path)))
+            found.setdefault(key, None)
+            if len(waiting) >= threads * _FILES_IN_FLIGHT_PER_THREAD:
+                settle()
+        while waiting:
+            settle()
+    return faults
+
+
+def _digest(path: Path) -> bytes | str:
+    """Hash a file; a text says why that cannot be done."""
+    try:
+        with _open_regular(path) as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except ArtifactUnreadableError as error:
+        return str(error)
+    except OSError as error:
+        return str(_unreadable(path, error))
+
+
+def _fault(named: NamedFile, found: bytes | str | None) -> str | None:
+    if isinstance(found, bytes):
+        actual = found.hex()
+        return None if actual == named.sha256 else f"{named.origin}: {_mismatch(named.path, actual, named.sha256)}"
+    return f"{named.origin}: {found}"
+
+
+def _mismatch(path: Path, actual: str, pinned: str) -> str:
+    return f"{path.name} has {actual}, the manifest says {pinned}"
+
+
+def _open_regular(path: Path) -> BufferedReader:
+    """Open a regular file of bounded size, and nothing else.
+
+    The type is looked at before opening, because opening a device can do things, and after it, because the name may have
+    been given to something else in between.
+    """
+    _demand_acceptable(path, os.lstat(path))
+    file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - a descriptor; the caller closes it
+    try:
+        _demand_acceptable(path, os.fstat(file.fileno()))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _demand_acceptable(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ArtifactUnreadableError(f"{path.name} is a directory, not a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise ArtifactUnreadableError(f"{path.name} is not a regular file")
+    if status.st_size > MAX_ARTIFACT_BYTES:
+        raise ArtifactUnreadableError(
+            f"{path.name} has {status.st_size} bytes, more than the {MAX_ARTIFACT_BYTES} that an artifact may have"
+        )
+
+
+def _unreadable(path: Path, error: OSError) -> ArtifactUnreadableError:
+    if isinstance(error, FileNotFoundError):
+        return ArtifactUnreadableError(f"{path.name}: there is no such file")
+    return ArtifactUnreadableError(f"{path.name}: {(error.strerror or type(error).__name__).lower()}")
