@@ -118,7 +118,7 @@ def _write(
 
 def _made_by(recipe: ImageRecipe, marks: Iterable[str]) -> dict[str, Any]:
     return {
-        "recipe": {"name": recipe.name, "sources": recipe_sources(recipe.module)},
+        "recipe": {"name": recipe.name, "sources": recipe_sources(recipe.module, __name__)},
         "parameters": {**recipe.parameters, "adapters": list(marks)},
         "dependencies": dependency_versions(recipe.distributions),
     }

@@ -18,17 +18,17 @@ _PACKAGE = "pytest_benchbench"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
-def recipe_sources(module: str) -> dict[str, str]:
-    """Find a recipe's module and every module of this package that it imports, directly or not.
+def recipe_sources(*modules: str) -> dict[str, str]:
+    """Find modules and every module of this package that they import, directly or not.
 
     Args:
-        module: Dotted name inside this package.
+        modules: Dotted names inside this package.
 
     Returns:
         SHA-256 by path inside the package, sorted by path.
     """
     digests: dict[str, str] = {}
-    waiting = [module]
+    waiting = list(modules)
     while waiting:
         path = _file_of(waiting.pop())
         if path is None:

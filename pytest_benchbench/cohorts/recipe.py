@@ -46,7 +46,7 @@ class ImageRecipe:
     Attributes:
         name: Of the cohort.
         prefix: Begins every case id, followed by the side.
-        module: The module whose sources, with all it imports, are the recipe.
+        module: Where it is described; its sources, with all it imports, are part of the cohort's identity.
         side: Width and height in pixels.
         carriers: Number of carriers.
         open_carriers: Verifies and gives them, ``carriers`` in number.

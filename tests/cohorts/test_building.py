@@ -86,6 +86,7 @@ def test_the_description_counts_and_pins_what_is_there(synthetic):
     assert description["left_out"]["trustmark"]["planned_rows"] == 19
     assert description["parameters"]["attacks"] == ["jpeg-90", "resize-75", "crop-5"]
     assert description["dependencies"]["numpy"] == version("numpy")
+    assert {"cohorts/synthetic_image.py", "cohorts/rows.py", "cohorts/building.py"} <= set(description["recipe"]["sources"])
     assert description["build_sha256"] == build_digest(synthetic_image(256))
 
 

@@ -26,6 +26,11 @@ def test_a_recipes_sources_are_its_module_and_what_it_imports():
     assert not any(path.startswith(("cli/", "session/", "evidence/")) for path in sources)
 
 
+def test_the_sources_of_several_modules_are_joined():
+    one, other = "pytest_benchbench.cohorts.synthetic_image", "pytest_benchbench.cohorts.real_image"
+    assert recipe_sources(one, other) == dict(sorted({**recipe_sources(one), **recipe_sources(other)}.items()))
+
+
 def test_sources_are_digests_of_files():
     folder = Path(pytest_benchbench.__file__).parent
     for path, digest in recipe_sources("pytest_benchbench.cohorts.real_image").items():

@@ -111,7 +111,7 @@ def verified_photographs(sources: SourceList) -> Iterator[Photograph]:
         CohortError: A file is missing, lies outside the list's folder, has another digest or other dimensions, cannot be
             decoded, or shows the very pixels of another one; one line with file, entry and field.
     """
-    first: dict[str, int] = {}
+    first: dict[tuple[int, str], int] = {}
     for position, image in enumerate(sources.images):
         place = sources.entry(position)
         try:
@@ -119,10 +119,11 @@ def verified_photographs(sources: SourceList) -> Iterator[Photograph]:
         except ArtifactPathError:
             raise CohortError(f"{place}: path: {image.path!r} leaves the folder of the list") from None
         decoded = _decoded(path, image, place)
-        pixels_sha256 = hashlib.sha256(decoded.pixels.tobytes() + b"%d" % image.width).hexdigest()
-        if pixels_sha256 in first:
-            raise CohortError(f"{place}: path: shows the same pixels as images[{first[pixels_sha256]}]")
-        first[pixels_sha256] = position
+        pixels_sha256 = hashlib.sha256(decoded.pixels.tobytes()).hexdigest()
+        shown = (image.width, pixels_sha256)
+        if shown in first:
+            raise CohortError(f"{place}: path: shows the same pixels as images[{first[shown]}]")
+        first[shown] = position
         yield Photograph(image, path, place, sources.sha256, pixels_sha256, decoded.decoding)
 
 
