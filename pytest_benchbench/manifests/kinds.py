@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
 from pytest_benchbench.manifests.dataset import DATASET, dataset_schema
 from pytest_benchbench.manifests.rows import ManifestKind, RowKind
+from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.manifests.watermark import WATERMARK, watermark_schema
 
 ROW_KINDS: Mapping[str, RowKind] = MappingProxyType({"watermark": WATERMARK, "dataset": DATASET})
@@ -24,8 +24,6 @@ SHAPES = (
 )
 
 _LINES_LOOKED_AT = 100
-
-_Members = dict[str, msgspec.Raw]
 
 
 def kind_of_members(names: Collection[str]) -> ManifestKind | None:
@@ -49,19 +47,19 @@ def kind_of_lines(lines: Iterable[tuple[int, int, bytes]]) -> ManifestKind | Non
     for number, _, line in lines:
         if number > _LINES_LOOKED_AT:
             break
-        if (kind := _kind_of_document(line)) is not None:
+        try:
+            members, _ = parse_object(line)  # exact, so that a row with a fault inside still tells
+        except MalformedJsonError:
+            continue
+        if (kind := kind_of_members(members)) is not None:
             return kind
     return None
 
 
 def is_golden_set(document: bytes) -> bool:
     """Say whether a whole file is one JSON object with samples, which may be written over many lines."""
-    return _kind_of_document(document) == "golden-set"
-
-
-def _kind_of_document(document: bytes) -> ManifestKind | None:
     try:
-        members: dict[str, Any] = msgspec.json.decode(document, type=_Members)
+        members = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):
-        return None
-    return kind_of_members(members)
+        return False
+    return kind_of_members(members) == "golden-set"
