@@ -55,9 +55,9 @@ def dependency_versions(distributions: Iterable[str]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             raise CohortError(f"{name} is not installed: pip install 'pytest-benchbench[cohorts]'") from None
     codecs = {
-        "libjpeg-turbo": features.version_feature("libjpeg_turbo") or features.version_codec("jpg"),
-        "zlib": features.version_codec("zlib"),
-        "zlib-ng": features.version_feature("zlib_ng"),
+        "libjpeg-turbo": features.version("libjpeg_turbo") or features.version("jpg"),
+        "zlib": features.version("zlib"),
+        "zlib-ng": features.version("zlib_ng"),
     }
     versions |= {name: version for name, version in codecs.items() if version}
     return dict(sorted(versions.items(), key=lambda item: item[0].casefold()))
