@@ -1,0 +1,65 @@
+"""The short report for a terminal: plain lines, the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_benchbench.gates.decision import Decision, describe_rule
+from pytest_benchbench.reports.escaping import plain
+from pytest_benchbench.reports.wording import case_line, outcome_line
+
+MISMATCHES = 10
+
+_ALWAYS = ("rows", "detected", "not_detected")
+_WHERE_ANY = ("scored", "unstable", "error", "unavailable", "not_run")
+
+
+def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> list[str]:
+    """Say how a run went.
+
+    Args:
+        document: What ``build_report`` gave.
+        gate: The decision, if a gate ran.
+
+    Returns:
+        Lines without line ends and without control characters: the verdict (of the gate with the rules that did not pass,
+        if there is one, and the outcomes), rows by adapter and state, and the first mismatches.
+    """
+    results = document["results"]
+    return [*_verdict(results, gate), *_counts(results["tables"]["adapter_state"]), *_mismatches(results["mismatches"])]
+
+
+def _verdict(results: dict[str, Any], gate: Decision | None) -> list[str]:
+    lines = [outcome_line(results)]
+    if gate is not None:
+        failed = [f"  {plain(describe_rule(rule))}" for rule in gate.rules if rule.passed is not True]
+        lines = [f"gate {plain(gate.policy.name)}: {gate.decision}", *failed, *lines]
+    return lines
+
+
+def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
+    """Align the rows of each adapter and state; a column that is 0 throughout is left out unless it is a verdict."""
+    if not table:
+        return []
+    names = [name for name in ("suite", "params") if len({line[name] for line in table}) > 1] + ["adapter", "state"]
+    columns = list(_ALWAYS) + [name for name in _WHERE_ANY if any(line[f"rows_{name}"] for line in table)]
+    texts = [[*names, *(column.replace("_", " ") for column in columns)]]
+    for line in table:
+        counts = (line["rows" if column == "rows" else f"rows_{column}"] for column in columns)
+        texts.append([*(plain(line[name] or "-") for name in names), *map(str, counts)])
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return [
+        "  ".join(
+            text.ljust(width) if index < len(names) else text.rjust(width)
+            for index, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in texts
+    ]
+
+
+def _mismatches(mismatches: dict[str, Any]) -> list[str]:
+    listed = mismatches["listed"][:MISMATCHES]
+    lines = [plain(case_line(entry)) for entry in listed]
+    beyond = mismatches["count"] - len(listed)
+    return [*lines, f"... and {beyond} more in report.json"] if beyond else lines

@@ -1,0 +1,230 @@
+"""A report document written as Markdown. Nothing is computed here: every number is in the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.wording import outcome_line, where
+
+LISTED = 100
+"""How many rows a list shows; ``report.json`` has more."""
+
+Line = dict[str, Any]
+
+_VERDICT_TABLES = {
+    "adapter_state": ("By adapter and state", ("state",)),
+    "adapter_state_transform": ("By adapter, state and transform", ("state", "transform")),
+    "adapter_arm": ("By adapter and arm", ("arm",)),
+    "adapter": ("By adapter", ()),
+}
+
+_ANSWERS = ("expected", "observed", "reason")
+
+_LISTS: dict[str, tuple[str, Sequence[str]]] = {
+    "mismatches": ("Mismatches", _ANSWERS),
+    "unstable": ("Unstable rows: attempts gave different verdicts", _ANSWERS),
+    "known_mismatches": ("Known mismatches", _ANSWERS),
+    "errors": ("Errors", ("status", "error_type")),
+    "unavailable": ("Unavailable", ()),
+    "not_run": ("Not run", ()),
+}
+
+
+def render_markdown(document: dict[str, Any]) -> str:
+    """Write a report for people.
+
+    Args:
+        document: What ``build_report`` gave, or ``report.json`` read back.
+
+    Returns:
+        Markdown with pipe tables; all text that came from manifests, detectors or the machine is escaped.
+    """
+    results = document["results"]
+    series = results["tables"]["adapter"]
+    identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
+    blocks = ["# Benchmark report", outcome_line(results) + "."]
+    if series and "suite" not in identity:
+        blocks.append(f"Suite: {cell(series[0]['suite'])}")
+    for name, (title, columns) in _LISTS.items():
+        blocks += _list(title, results[name], (*identity, *columns))
+    blocks += _conflicting(results["conflicting_artifacts"], identity)
+    blocks += _verdicts(results, identity)
+    blocks += _removal(results["removal"], identity)
+    blocks += _detection_ranges(results["detection_ranges"], identity)
+    blocks += _fidelity(results["fidelity"], identity)
+    blocks += _timing(document["timing"])
+    blocks += _attempts(document["attempts"])
+    blocks += _inputs(document["inputs"])
+    blocks += _environment(document["environment"])
+    return "\n\n".join(blocks) + "\n"
+
+
+def _list(title: str, listing: Line, columns: Sequence[str]) -> Iterator[str]:
+    if not listing["count"]:
+        return
+    shown = listing["listed"][:LISTED]
+    yield f"## {title}: {listing['count']}"
+    yield _table(
+        ("manifest", "case", *columns), ([where(entry), entry["case_id"], *_values(entry, columns)] for entry in shown)
+    )
+    if listing["count"] > len(shown):
+        yield f"{listing['count'] - len(shown)} more are not shown here."
+
+
+def _conflicting(listing: Line, identity: Sequence[str]) -> Iterator[str]:
+    if not listing["count"]:
+        return
+    yield f"## Artifacts with conflicting verdicts: {listing['count']}"
+    yield "One adapter answered differently about the same bytes. They are in no rate."
+    columns = (*identity, "artifact_sha256", "states", "verdicts")
+    yield _table(columns, (_values(entry, columns) for entry in listing["listed"][:LISTED]))
+
+
+def _verdicts(results: Line, identity: Sequence[str]) -> Iterator[str]:
+    yield "## What the detectors recognised"
+    yield (
+        "Each line tells what one detector recognised of its own signal; *not detected* says no more than that. "
+        "Counts are rows. The rate is the share of detected among the decided artifacts, each artifact counted once, with "
+        "its 95 % Wilson interval; errors and rows that are unavailable, unstable or not run are in no rate."
+    )
+    for name, (title, facets) in _VERDICT_TABLES.items():
+        if lines := results["tables"][name]:
+            yield f"### {title}"
+            yield _verdict_table(lines, (*identity, *facets))
+    if absent := [line for line in results["absent_arms"] if line["absent"]]:
+        yield "### Arms without any row"
+        columns = (*identity, "absent")
+        yield _table(columns, (_values(line, columns) for line in absent))
+
+
+def _verdict_table(lines: Sequence[Line], identity: Sequence[str]) -> str:
+    counts = ("detected", "not_detected", "scored", "unstable", "error", "unavailable", "not_run")
+    columns = (*identity, "rows", *(f"rows_{name}" for name in counts), "artifacts", "artifacts_conflicting")
+    return _table(
+        (*identity, "rows", *counts, "artifacts", "conflicting", "rate (k/n)", "95 % interval"),
+        ([*_values(line, columns), *_rate(line["detected_rate_of_artifacts"])] for line in lines),
+    )
+
+
+def _rate(rate: Line) -> tuple[str | None, str | None]:
+    if rate["rate"] is None:
+        return None, None
+    interval = f"{rate['wilson95_low']:.4f} to {rate['wilson95_high']:.4f}"
+    return f"{rate['rate']:.4f} ({rate['k']}/{rate['n']})", interval
+
+
+def _removal(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
+    if not lines:
+        return
+    yield "## After removal"
+    yield "What the named detector still recognised in removed-state artifacts. It certifies nothing beyond this detector."
+    columns = (*identity, "transform", "rows_no_signal", "rows_signal_remained", "rows_unknown")
+    yield _table(columns, (_values(line, columns) for line in lines))
+
+
+def _detection_ranges(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
+    if not lines:
+        return
+    yield "## What the detectors measured"
+    yield "Smallest, middle (nearest rank) and largest value over the rows that have a verdict."
+    columns = (*identity, "state", "quantity", "rows", "min", "median", "max")
+    yield _table(columns, (_values(line, columns) for line in lines))
+
+
+def _fidelity(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
+    if not any(line["measured"] or line["incomparable"] or line["error"] for line in lines):
+        return
+    columns = (*identity, "state", "transform", "measured", "unbounded_identical", "incomparable", "no_reference", "error")
+    quantities = sorted({quantity for line in lines for quantity in line["ranges"]})
+    yield "## Fidelity"
+    yield (
+        "Decoded artifacts against their references: smallest / middle / largest value over rows. "
+        "It says nothing about whether an invisible mark remains."
+    )
+    yield _table(
+        (*columns, *quantities),
+        ([*_values(line, columns), *(_range(line["ranges"].get(quantity)) for quantity in quantities)] for line in lines),
+    )
+
+
+def _timing(timing: Mapping[str, Any]) -> Iterator[str]:
+    if not timing:
+        return
+    yield "## Adapter time"
+    yield "Wall time of the adapter's call alone, nearest rank. A cold call is an instance's first and includes loading."
+    columns = ("n", "p50_ms", "p90_ms", "max_ms")
+    yield _table(
+        ("adapter", "call", *columns),
+        (
+            [adapter, call, *_values(latency, columns)]
+            for adapter, calls in timing.items()
+            for call, latency in calls.items()
+            if latency is not None
+        ),
+    )
+
+
+def _attempts(attempts: Line) -> Iterator[str]:
+    yield "## Attempts"
+    yield (
+        f"{attempts['attempts']} attempts at {attempts['rows']} rows; "
+        f"{attempts['rows_with_several_attempts']} rows were tried more than once."
+    )
+    yield from _list("Messages of rows without a verdict", attempts["messages"], ("adapter", "outcome", "message"))
+
+
+def _inputs(inputs: Line) -> Iterator[str]:
+    yield "## Inputs"
+    files = [("evidence", inputs["evidence"]), *(("manifest", manifest) for manifest in inputs["manifests"])]
+    yield _table(("file", "name", "sha256"), ([kind, *_values(file, ("name", "sha256"))] for kind, file in files))
+    adapters = ("alias", "name", "version", "rule", "options", "source_sha256", "weights", "rows")
+    yield _table(adapters, (_values(entry, adapters) for entry in inputs["adapters"]))
+    code = ("project_commit", "dirty", "kernel_sha256", "rows")
+    yield _table(code, (_values(entry, code) for entry in inputs["code"]))
+
+
+def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
+    if environment:
+        yield "## Environment"
+        yield _table(("what", "value"), _leaves(environment))
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Walk a JSON value: one line for each scalar or plain list, named by its place."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and any(isinstance(inner, (Mapping, list)) for inner in value):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
+def _values(line: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    return [line[name] for name in names]
+
+
+def _range(value: Line | None) -> str | None:
+    return None if value is None else " / ".join(_text(value[name]) for name in ("min", "median", "max"))
+
+
+def _text(value: Any) -> str:
+    """Write a JSON value for people: six digits, lists and objects without brackets, a dash for nothing."""
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return ", ".join(_text(inner) for inner in value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_text(inner)}" for name, inner in value.items())
+    return str(value)
+
+
+def _table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    rows = [[name.removeprefix("rows_").replace("_", " ") for name in header], ["---"] * len(header)]
+    rows += [[cell(_text(value)) for value in line] for line in lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,0 +1,71 @@
+"""What a report rests on: manifests, detectors and code, as the rows of evidence name them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.evidence.observation import CodeRecord, EvidenceRow
+from pytest_benchbench.evidence.reading import EvidenceError
+
+
+class Provenance:
+    """Collects the distinct inputs of the rows and how many rows rest on each.
+
+    A case that occurs in several suites, adapters or parameters must be the same line of a manifest each time: rows about
+    different things are refused, never counted together. Memory: a digest for each case.
+    """
+
+    def __init__(self) -> None:
+        self._manifests: Counter[tuple[str, str]] = Counter()
+        self._adapters: Counter[bytes] = Counter()
+        self._code: Counter[CodeRecord] = Counter()
+        self._runs: set[str] = set()
+        self._cases: dict[str, str] = {}
+        self._encoder = msgspec.json.Encoder(order="deterministic")
+
+    def add(self, row: EvidenceRow) -> None:
+        """Take one row.
+
+        Raises:
+            EvidenceError: Another row of the same case was made from another manifest line.
+        """
+        case_id = row.key.case_id
+        if self._cases.setdefault(case_id, row.row_sha256) != row.row_sha256:
+            raise EvidenceError(f"{case_id}: rows of this case come from different manifest lines (row_sha256 differs)")
+        self._manifests[row.manifest.name, row.manifest.sha256] += 1
+        self._adapters[self._encoder.encode((row.key.adapter, row.adapter))] += 1
+        self._code[row.code] += 1
+        self._runs.add(row.run_id)
+
+    def document(self, evidence: Path) -> dict[str, Any]:
+        """Give the inputs, sorted, with the number of rows that rest on each.
+
+        Args:
+            evidence: The file that the rows came from; its digest binds the report to it.
+        """
+        adapters = (msgspec.json.decode(encoded) for encoded in sorted(self._adapters))
+        return {
+            "evidence": {"name": evidence.name, "sha256": _file_sha256(evidence)},
+            "run_ids": sorted(self._runs),
+            "manifests": [
+                {"name": name, "sha256": sha256, "rows": rows} for (name, sha256), rows in sorted(self._manifests.items())
+            ],
+            "adapters": [
+                {"alias": alias, **record, "rows": rows}
+                for (alias, record), (_, rows) in zip(adapters, sorted(self._adapters.items()), strict=True)
+            ],
+            "code": [
+                {**msgspec.to_builtins(code), "rows": rows}
+                for code, rows in sorted(self._code.items(), key=lambda item: self._encoder.encode(item[0]))
+            ],
+        }
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,130 @@
+"""Evidence summed into a report document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
+from pytest_benchbench.evidence.observation import OUTCOMES
+from pytest_benchbench.evidence.reading import SettledRow, settled_rows
+from pytest_benchbench.reports.listings import RowListings
+from pytest_benchbench.reports.ordering import sort_key
+from pytest_benchbench.reports.provenance import Provenance
+from pytest_benchbench.reports.ranges import DetectionRanges, FidelityRanges
+from pytest_benchbench.reports.tables import Facets, Series, VerdictTally
+from pytest_benchbench.reports.timing import TimingTally
+
+SCHEMA_VERSION = 1
+
+REMOVAL_OUTCOMES = ("no_signal", "signal_remained", "unknown")
+
+
+def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Sum a file of evidence.
+
+    Args:
+        evidence: An ``evidence.jsonl``. It is streamed: memory grows by some hundred bytes a row, not by the rows.
+        run: The content of ``run.json``; it becomes the section ``environment``.
+
+    Returns:
+        A JSON document with the sections
+
+        * ``results``: what was observed. It depends on the observations that count and on nothing else: not on the order
+          of the file, the number of tries, workers, times, cold or warm calls, or the machine. Keys and lines are sorted;
+          the same observations give the same bytes.
+        * ``timing``: cold and warm calls of each adapter.
+        * ``environment``: ``run``, as it is.
+        * ``attempts``: how many tries there were, and what was said about rows without a verdict.
+        * ``inputs``: digests of the evidence, manifests, adapters and code.
+
+    Raises:
+        EvidenceError: The file cannot be read as evidence, or rows of one case contradict each other.
+    """
+    summary = _Summary()
+    for settled in settled_rows(evidence):
+        summary.add(settled)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "results": _sorted_keys(summary.results()),
+        "timing": summary.timing.document(),
+        "environment": dict(run),
+        "attempts": summary.attempts(),
+        "inputs": summary.provenance.document(evidence),
+    }
+
+
+class _Summary:
+    """The counters of a report: every row passes once."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
+        self._verdicts = VerdictTally()
+        self._detection_ranges = DetectionRanges()
+        self._fidelity = FidelityRanges()
+        self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
+        self._listings = RowListings()
+        self._attempts = 0
+        self._retried = 0
+        self.timing = TimingTally()
+        self.provenance = Provenance()
+
+    def add(self, settled: SettledRow) -> None:
+        row = settled.row
+        counts_as, series, facets = standing(settled), Series.of(row), Facets.of(row)
+        self._outcomes[settled.outcome] += 1
+        self._attempts += settled.attempts
+        self._retried += settled.attempts > 1
+        self._verdicts.add(row, series, facets, counts_as)
+        if counts_as in VERDICT_STANDINGS:
+            self._detection_ranges.add(row.detection, series, facets)
+        if counts_as != "not_run":
+            self._fidelity.add(row.fidelity, series, facets)
+        if row.removal is not None or facets.state == "removed":
+            outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
+            self._removal[*series, facets.transform, outcome] += 1
+        self._listings.add(settled)
+        self.timing.add(row)
+        self.provenance.add(row)
+
+    def results(self) -> dict[str, Any]:
+        return {
+            "rows": self._outcomes.total(),
+            "outcomes": {outcome: self._outcomes[outcome] for outcome in OUTCOMES},
+            "tables": self._verdicts.tables(),
+            "absent_arms": self._verdicts.absent_arms(),
+            "conflicting_artifacts": self._verdicts.conflicting(),
+            "removal": self._removal_lines(),
+            "detection_ranges": self._detection_ranges.document(),
+            "fidelity": self._fidelity.document(),
+            **self._listings.results(),
+        }
+
+    def _removal_lines(self) -> list[dict[str, Any]]:
+        """Count what removed-state artifacts still showed; whatever it is, it certifies no erasure."""
+        return [
+            {
+                **dict(zip((*Series._fields, "transform"), cell, strict=True)),
+                **{f"rows_{outcome}": self._removal[*cell, outcome] for outcome in REMOVAL_OUTCOMES},
+                "certifies_erasure": False,
+            }
+            for cell in sorted({key[:-1] for key in self._removal}, key=sort_key)
+        ]
+
+    def attempts(self) -> dict[str, Any]:
+        return {
+            "rows": self._outcomes.total(),
+            "attempts": self._attempts,
+            "rows_with_several_attempts": self._retried,
+            "messages": self._listings.messages(),
+        }
+
+
+def _sorted_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """Give the document with the keys of every object sorted, numbers unchanged."""
+    result: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document, order="sorted"))
+    return result

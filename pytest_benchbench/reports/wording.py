@@ -1,0 +1,30 @@
+"""Sentences that the terminal and the Markdown report share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WORST_FIRST = ("error", "mismatch", "unavailable", "not_run", "known_mismatch", "match", "measured")
+
+
+def outcome_line(results: dict[str, Any]) -> str:
+    """Say how many rows had which outcome, in one line, the worst first."""
+    rows, outcomes = results["rows"], results["outcomes"]
+    counts = ", ".join(f"{outcomes[name]} {name.replace('_', ' ')}" for name in WORST_FIRST if outcomes[name])
+    return f"{rows} row{'' if rows == 1 else 's'}" + (f": {counts}" if counts else "")
+
+
+def where(entry: dict[str, Any]) -> str:
+    """Say where the case of a listed row stands: ``cases.jsonl:12``, or the pointer into a JSON manifest."""
+    if entry["line"] is not None:
+        return f"{entry['manifest']}:{entry['line']}"
+    return entry["manifest"] if entry["pointer"] is None else f"{entry['manifest']}#{entry['pointer']}"
+
+
+def case_line(entry: dict[str, Any]) -> str:
+    """Say in one line what a listed row expected and what was observed; foreign text is as it came."""
+    observed = f"{entry['observed']}, other attempts otherwise" if entry["unstable"] else entry["observed"]
+    reason = f" ({entry['reason']})" if entry["reason"] else ""
+    parameters = f"[{entry['params']}]" if entry["params"] else ""
+    case = f"{entry['case_id']}{parameters}: {entry['adapter']}"
+    return f"{where(entry)}: {case}: expected {entry['expected']}, observed {observed}{reason}"

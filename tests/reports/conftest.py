@@ -1,0 +1,102 @@
+"""Evidence made by hand: one dict a row, as ``evidence.jsonl`` keeps it."""
+
+import hashlib
+import json
+
+import pytest
+
+from pytest_benchbench.evidence.observation import RemovalRecord, judge
+
+
+def evidence_row(
+    case_id="c1",
+    *,
+    suite="suite.py::test_detection",
+    params=None,
+    adapter="dwt-dct",
+    attempt=1,
+    status="detected",
+    expected="unresolved",
+    known=False,
+    outcome=None,
+    state="marked",
+    arm="positive",
+    transform="none",
+    artifact=None,
+    line=1,
+    fidelity=None,
+    worker="main",
+    run_id="run-1",
+    elapsed=1.0,
+    call="warm",
+    error=None,
+    kind="watermark",
+    case=None,
+    **detection,
+):
+    case = case or {
+        "case_id": case_id,
+        "arm": arm,
+        "state": state,
+        "media_type": "image",
+        "pair_id": f"pair-{case_id}",
+        "transform": {"name": transform, "revision": "1", "parameters": {}},
+        "expected": expected,
+    }
+    asked = status not in {"unavailable"} and outcome != "not_run"
+    row = {
+        "schema_version": 1,
+        "run_id": run_id,
+        "kind": kind,
+        "key": {"suite": suite, "adapter": adapter, "case_id": case_id, "params": params, "attempt": attempt},
+        "manifest": {"name": "cases.jsonl", "sha256": "a" * 64, "line": line},
+        "case": case,
+        "row_sha256": hashlib.sha256(json.dumps(case, sort_keys=True).encode()).hexdigest(),
+        "artifact": {"sha256": hashlib.sha256((artifact or case_id).encode()).hexdigest(), "decoding": None},
+        "adapter": {
+            "name": adapter,
+            "version": "1",
+            "rule": "bits",
+            "options": {},
+            "source_sha256": "b" * 64,
+            "weights": [{"name": "w.onnx", "sha256": "e" * 64}],
+        },
+        "code": {"project_commit": None, "dirty": None, "kernel_sha256": "c" * 64},
+        "detection": {
+            "status": status,
+            "adapter_elapsed_ms": elapsed if asked else None,
+            "call": call if asked else None,
+            **detection,
+        },
+        "removal": {"outcome": RemovalRecord.of(status).outcome, "certifies_erasure": False} if state == "removed" else None,
+        "fidelity": fidelity or {"status": "no_reference"},
+        "outcome": outcome or judge(status, expected, known_mismatch=known),
+        "worker": worker,
+    }
+    if error is not None:
+        row["error"] = error
+    return row
+
+
+@pytest.fixture(scope="session")
+def row():
+    return evidence_row
+
+
+@pytest.fixture(scope="session")
+def write(tmp_path_factory):
+    """Write rows, in the given order, to the one file of evidence, in place of what it had."""
+    path = tmp_path_factory.mktemp("run") / "evidence.jsonl"
+
+    def write_rows(rows):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return write_rows
+
+
+@pytest.fixture(scope="session")
+def report(write):
+    from pytest_benchbench.reports.summary import build_report
+
+    return lambda rows, run=None: build_report(write(rows), run or {})
