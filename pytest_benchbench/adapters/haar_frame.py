@@ -29,8 +29,8 @@ BLOCK = 8
 SCALE = 36
 """Step of the quantisation that carries a bit."""
 
-STRIP_PIXELS = 65_536
-"""About how many pixels are worked on at a time: intermediate arrays then stay in the processor's cache."""
+STRIP_PIXELS = 1 << 17
+"""About how many pixels are worked on at a time: few enough for the processor's cache, enough that calls cost little."""
 
 _HALF_ROOT = 0.7071067811865476
 """The Haar filter's coefficient, sqrt(1/2), as PyWavelets stores it."""
