@@ -133,7 +133,7 @@ def tiff_pages(data: bytes) -> int:
             (entries,) = struct.unpack_from(order + count, data, offset)
             offset += struct.calcsize(order + count) + entries * entry_bytes
             (offset,) = struct.unpack_from(order + link, data, offset)
-    except (struct.error, IndexError):  # of an offset beyond 63 bits struct says IndexError
+    except (struct.error, IndexError, OverflowError):  # the last two for offsets beyond 63 bits
         raise BrokenImageError("the file is truncated: a directory lies beyond its end") from None
     if len(seen) == MAX_CHUNKS:
         raise BrokenImageError(f"{MAX_CHUNKS} pages or more")
