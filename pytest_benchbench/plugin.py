@@ -65,3 +65,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_report_teststatus(report: Any) -> tuple[str, str, Any] | None:
     """Show measurements in a category of their own."""
     return lifecycle.shown_status(report)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close files."""
+    lifecycle.stop(config)

@@ -66,8 +66,10 @@ class Expectations:
             ExpectationsError: The file is missing, no such list, or says two things about one row.
         """
         try:
-            document = read_yaml(path)
-            entries = msgspec.convert(document or [], list[KnownMismatch])
+            document = read_yaml(path) or []
+            if not isinstance(document, list):
+                raise ExpectationsError(f"{path}: expected a list of entries with id, expected and reason")
+            entries = msgspec.convert(document, list[KnownMismatch])
         except (YamlError, msgspec.ValidationError) as error:
             place = "" if isinstance(error, YamlError) else f"{path}: "
             raise ExpectationsError(f"{place}{error}") from None

@@ -83,6 +83,12 @@ def _is_asked_for(config: pytest.Config) -> bool:
     return any(argument.split("::")[0].endswith((".jsonl", ".json")) for argument in config.args)
 
 
+def stop(config: pytest.Config) -> None:
+    """Close what the plan holds open."""
+    if (plan := plan_of(config)) is not None:
+        plan.close()
+
+
 def collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a manifest that was named as an argument."""
     plan = plan_of(parent.config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,11 @@ class Plan:
                 return manifest, ref
         return None
 
+    def close(self) -> None:
+        """Close the manifests."""
+        for manifest in self.manifests:
+            manifest.close()
+
     def handover(self) -> str:
         """Write what a worker needs to make the same plan."""
         return msgspec.json.encode(
@@ -128,20 +134,22 @@ def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[P
         pytest.UsageError: A manifest, an option, an expectation or a file is at fault; one line each.
     """
     settings = Settings.of(config)
-    reader = _Reader(settings, registry)
-    positional = {path: reader.read(path, display) for path, display in positional_manifests(config)}
-    if settings.manifests:
-        named = [(settings.invocation_dir / given, given) for given in settings.manifests]
-    elif positional and len(positional) == len(config.args):
-        named = []  # `pytest cases.jsonl` is about that manifest alone
-    else:
-        named = [(path, _relative(path, settings.root_dir)) for path in (*settings.ini_manifests, *built)]
-    configured = [reader.read(path, display) for path, display in named]
-    plan = _assemble(settings, registry, configured, positional)
-    _check_adapters(plan, distributed=distributed)
-    _check_expectations(plan, config)
-    if settings.verify == "preflight" and not config.option.collectonly:
-        _verify_files(plan)
+    with ExitStack() as opened:
+        reader = _Reader(settings, registry, opened)
+        positional = {path: reader.read(path, display) for path, display in positional_manifests(config)}
+        if settings.manifests:
+            named = [(settings.invocation_dir / given, given) for given in settings.manifests]
+        elif positional and len(positional) == len(config.args):
+            named = []  # `pytest cases.jsonl` is about that manifest alone
+        else:
+            named = [(path, _relative(path, settings.root_dir)) for path in (*settings.ini_manifests, *built)]
+        configured = [reader.read(path, display) for path, display in named]
+        plan = _assemble(settings, registry, configured, positional)
+        _check_adapters(plan, distributed=distributed)
+        _check_expectations(plan, config)
+        if settings.verify == "preflight" and not config.option.collectonly:
+            _verify_files(plan)
+        opened.pop_all()  # from here on the plan closes them
     return plan
 
 
@@ -176,8 +184,9 @@ def positional_manifests(config: pytest.Config) -> list[tuple[Path, str]]:
 class _Reader:
     """Reads manifests of one session: ids are unique over all of them, and no file comes twice."""
 
-    def __init__(self, settings: Settings, registry: AdapterRegistry) -> None:
+    def __init__(self, settings: Settings, registry: AdapterRegistry, opened: ExitStack) -> None:
         self._settings = settings
+        self._opened = opened
         self._media_types = registry.media_types()
         self._case_ids: dict[str, Any] = {}
         self._files: dict[Path, str] = {}
@@ -201,6 +210,7 @@ class _Reader:
             raise pytest.UsageError(str(error)) from None
         except OSError as error:
             raise pytest.UsageError(f"{display}: {error.strerror or error}") from None
+        self._opened.callback(manifest.close)
         if manifest.kind not in RUNNABLE_KINDS:
             raise pytest.UsageError(
                 f"{display}: a {manifest.kind} manifest names no adapter and this version runs none of that kind; "
@@ -287,21 +297,14 @@ def _verify_files(plan: Plan) -> None:
     faults: list[str] = []
 
     def named() -> Iterator[NamedFile]:
-        for manifest, _, ref in plan.rows():
-            row = manifest.read(ref).case
-            for field_name, path, sha256 in (
-                ("path", row.path, row.sha256),
-                ("reference_path", row.reference_path, row.reference_sha256),
-            ):
-                if path is None or sha256 is None:
-                    continue
-                origin = f"{manifest.display}:{ref.line}: {field_name}"
+        for manifest in plan.manifests:
+            for file in manifest.artifacts():
                 try:
-                    found = resolve_artifact(path, base=manifest.path.parent, roots=plan.settings.artifact_roots)
+                    found = resolve_artifact(file.path, base=manifest.path.parent, roots=plan.settings.artifact_roots)
                 except ArtifactPathError as error:
-                    faults.append(f"{origin}: {error}")
+                    faults.append(f"{file.path_origin}: {error}")
                     continue
-                yield NamedFile(found, sha256, origin)
+                yield NamedFile(found, file.sha256, file.origin)
 
     faults += preflight(named())
     if faults:

@@ -12,11 +12,12 @@ import pytest
 import pytest_benchbench
 from pytest_benchbench.evidence.environment import code_record, machine, versions
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow
-from pytest_benchbench.gates.decision import Decision, RunState, decide
-from pytest_benchbench.gates.policy import Policy, PolicyError, load_policy
+from pytest_benchbench.evidence.reading import settled_rows
+from pytest_benchbench.gates.decision import Decision, EvidenceFacts, decide
+from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.summary import build_report
-from pytest_benchbench.reports.terminal import terminal_lines
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
@@ -71,7 +72,7 @@ class Recorder:
         """Say what runs."""
         rows = {manifest.display: manifest.rows for manifest in self._plan.manifests}
         listed = ", ".join(f"{display} ({count} rows)" for display, count in rows.items())
-        gate = self._policy.name if self._policy else "off"
+        gate = self._policy.policy.name if self._policy else "off"
         return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}"
 
     @pytest.hookimpl(optionalhook=True)
@@ -196,14 +197,14 @@ class Recorder:
         document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
         report = build_report(run.evidence, document)
         counts = report["results"]["outcomes"]
-        decision = self._decide(run, lost=lost, left_out=left_out)
+        decision = self._decide(run, report["inputs"], lost=lost, left_out=left_out)
         status = exit_status(
             pytest_status,
             RunFacts(
                 lost=lost,
                 left_out=left_out,
                 nothing_measured=counts["unavailable"] > 0 and counts["unavailable"] == sum(counts.values()),
-                failed_rows=counts["error"] + report["results"]["unstable_count"],
+                failed_rows=counts["error"] + report["results"]["unstable"]["count"],
                 gate=decision.decision if decision else None,
             ),
         )
@@ -226,11 +227,16 @@ class Recorder:
                 self._keep(nodeid, unobserved_row(node, *found, error, lost=True), None)
         return len(lost)
 
-    def _decide(self, run: RunDirectory, *, lost: int, left_out: int) -> Decision | None:
+    def _decide(self, run: RunDirectory, inputs: dict[str, Any], *, lost: int, left_out: int) -> Decision | None:
         if self._policy is None:
             return None
-        state = RunState(lost=lost, left_out=left_out, lazy_verification=self._plan.settings.verify == "lazy")
-        decision = decide(self._policy, run.evidence, state)
+        facts = EvidenceFacts(
+            lost=lost,
+            left_out=left_out,
+            lazy_verification=self._plan.settings.verify == "lazy",
+            sha256={inputs["evidence"]["name"]: inputs["evidence"]["sha256"]},
+        )
+        decision = decide(self._policy, settled_rows(run.evidence), facts)
         run.write_json("gate.json", decision)
         return decision
 
@@ -272,11 +278,11 @@ class Recorder:
         }
 
 
-def _policy(plan: Plan) -> Policy | None:
+def _policy(plan: Plan) -> LoadedPolicy | None:
     if plan.settings.gate is None:
         return None
     try:
-        return load_policy(plan.settings.gate, directory=plan.settings.invocation_dir)
+        return load_policy(plan.settings.gate)
     except PolicyError as error:
         raise pytest.UsageError(f"--bench-gate: {error}") from None
 

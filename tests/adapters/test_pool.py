@@ -1,0 +1,108 @@
+"""Options of adapters, and their instances."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pytest_benchbench import Adapter, AdapterDescription, Detection
+from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError, AdapterPool
+from pytest_benchbench.adapters.registry import AdapterRegistry
+
+
+class MineOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    level: int = 3
+    quick: bool = False
+    weights: Path | None = None
+
+
+class Mine(Adapter):
+    name = "mine"
+    media_types = frozenset({"text"})
+    Options = MineOptions
+    closed = 0
+
+    def detect(self, sample):
+        return Detection("detected")
+
+    def describe(self):
+        return AdapterDescription("1", "always")
+
+    def close(self):
+        Mine.closed += 1
+
+
+def options(text, directory=Path("/here")):
+    return AdapterChoice.parse(text).options_for(Mine, directory=directory)
+
+
+def test_a_bare_name_gives_the_defaults():
+    assert options("mine") == MineOptions()
+
+
+def test_text_becomes_the_type_of_the_option():
+    assert options("mine:level=7,quick=true") == MineOptions(7, True)
+
+
+def test_a_relative_path_starts_at_the_given_directory():
+    assert options("mine:weights=w/x.onnx").weights == Path("/here/w/x.onnx")
+    assert options("mine:weights=/w/x.onnx").weights == Path("/w/x.onnx")
+
+
+def test_an_alias_stands_before_the_name():
+    choice = AdapterChoice.parse("gpu=mine:level=1")
+    assert (choice.alias, choice.name, choice.values) == ("gpu", "mine", {"level": "1"})
+
+
+@pytest.mark.parametrize("text", ["", "=mine", "mine:", "mine:level", "mine:=3", "mine:level=1,level=2", "a="])
+def test_another_shape_is_refused(text):
+    with pytest.raises(AdapterOptionError):
+        AdapterChoice.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("mine:size=1", "unknown option 'size'; it has: level, quick, weights"), ("mine:level=high", "level")],
+)
+def test_a_bad_option_is_named(text, says):
+    with pytest.raises(AdapterOptionError, match=says):
+        options(text)
+
+
+@pytest.fixture
+def pool():
+    registry = AdapterRegistry()
+    registry.register(Mine)
+    return AdapterPool(registry, {}, Path())
+
+
+def test_a_warm_adapter_is_one_instance_and_a_fresh_one_is_another(pool):
+    warm = pool.warm("mine")
+    warm.load()
+    assert pool.warm("mine") is warm
+    fresh = pool.fresh("mine")
+    fresh.load()
+    assert fresh.adapter is not warm.adapter
+
+
+def test_closing_the_pool_closes_what_was_loaded(pool):
+    before = Mine.closed
+    pool.warm("mine").load()
+    assert pool.close() == []
+    assert Mine.closed == before + 1
+
+
+def test_an_adapter_that_cannot_be_closed_is_named(monkeypatch, pool):
+    def fail(self):
+        raise OSError("stuck")
+
+    monkeypatch.setattr(Mine, "close", fail)
+    pool.warm("mine").load()
+    assert pool.close() == ["adapter mine: close failed: OSError: stuck"]
+
+
+def test_the_source_of_an_adapter_has_a_digest(pool):
+    pooled = pool.warm("mine")
+    assert pooled.source_sha256 is None
+    pooled.load()
+    assert len(pooled.source_sha256) == 64

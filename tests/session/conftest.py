@@ -1,0 +1,157 @@
+"""An ordinary project with toy detectors, to be run by an inner pytest."""
+
+import hashlib
+import json
+
+# Imported before any inner session: pytester forgets modules that an inner session imports first, and NumPy cannot be imported twice.
+import PIL.Image
+import pytest
+import scipy.stats  # noqa: F401
+
+import pytest_benchbench.adapters.dwt_dct
+import pytest_benchbench.session.recorder
+import pytest_benchbench.session.worker  # noqa: F401
+
+PIL.Image.init()
+
+CONFTEST = """
+    import os, signal
+    from pytest_benchbench import Adapter, AdapterDescription, AdapterUnavailable, BatchAdapter, Detection
+    import msgspec
+
+    class ToyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        flip: bool = False
+
+    class Toy(Adapter):
+        '''Answers what the file says.'''
+        name = "toy"
+        media_types = frozenset({"image"})
+        needs = "bytes"
+        Options = ToyOptions
+
+        def detect(self, sample):
+            word = sample.data.decode().split()[0]
+            if word == "raise":
+                raise RuntimeError("the detector broke")
+            if word == "exit":
+                os._exit(3)
+            if word == "once":  # dies at the first try only
+                flag = sample.data.decode().split()[1]
+                if not os.path.exists(flag):
+                    open(flag, "w").close()
+                    os._exit(3)
+                word = "detected"
+            if self.options.flip:
+                word = {"detected": "not_detected", "not_detected": "detected"}[word]
+            return Detection(word, reason="says the file")
+
+        def describe(self):
+            return AdapterDescription("1", "what the file says")
+
+    class Absent(Toy):
+        name = "absent"
+
+        def load(self):
+            raise AdapterUnavailable("no weights here", install="fetch weights")
+
+    class Flaky(Toy):
+        '''Changes its mind at every call.'''
+        name = "flaky"
+        calls = 0
+
+        def detect(self, sample):
+            Flaky.calls += 1
+            return Detection("not_detected" if Flaky.calls % 2 else "detected")
+
+    class Waves(BatchAdapter):
+        name = "waves"
+        media_types = frozenset({"image"})
+        needs = "bytes"
+        batch_size = 4
+
+        def detect_batch(self, samples):
+            with open("waves.txt", "a") as file:
+                print(len(samples), file=file)
+            return [Detection(sample.data.decode().split()[0]) for sample in samples]
+
+        def describe(self):
+            return AdapterDescription("1", "what the file says")
+
+    def pytest_benchbench_adapters(registry):
+        for adapter in (Toy, Absent, Flaky, Waves):
+            registry.register(adapter)
+"""
+
+
+class Project:
+    """Writes cases, runs pytest, reads what the run left."""
+
+    def __init__(self, pytester):
+        self.pytester = pytester
+        self.rows = []
+
+    @property
+    def path(self):
+        return self.pytester.path
+
+    def case(self, case_id, says="detected", **fields):
+        """Add a case whose file says what the toy detector will answer."""
+        data = f"{says} about {case_id}".encode()
+        file = self.path / f"{hashlib.sha256(case_id.encode()).hexdigest()[:12]}.bin"
+        file.write_bytes(data)
+        row = {
+            "schema_version": 1,
+            "case_id": case_id,
+            "pair_id": case_id,
+            "media_type": "image",
+            "adapter": "toy",
+            "arm": "positive",
+            "state": "marked",
+            "path": file.name,
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "reference_path": None,
+            "reference_sha256": None,
+            "source_revision": "toy@1",
+            "transform": {"name": "none", "revision": "1", "parameters": {}},
+            "seed": None,
+            "expected": "detected",
+        }
+        self.rows.append(row | fields)
+        return self.rows[-1]
+
+    def write(self, name="cases.jsonl", rows=None):
+        """Write the cases added so far (or these rows) as a manifest."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in (self.rows if rows is None else rows)))
+        return path
+
+    def run(self, *arguments, workers=0):
+        """Run the inner pytest: in this process, or in one of its own with workers."""
+        arguments = ("-p", "no:randomly", "--bench-run-dir=run", *map(str, arguments))
+        if workers:
+            return self.pytester.runpytest_subprocess("-n", str(workers), *arguments)
+        return self.pytester.runpytest_inprocess("-p", "no:xdist", *arguments)
+
+    @property
+    def evidence(self):
+        return [json.loads(line) for line in (self.path / "run" / "evidence.jsonl").read_text().splitlines()]
+
+    @property
+    def outcomes(self):
+        """The outcome of each line of evidence by case id; of the last line where there are several."""
+        return {row["key"]["case_id"]: row["outcome"] for row in self.evidence}
+
+    def document(self, name):
+        return json.loads((self.path / "run" / name).read_text())
+
+
+@pytest.fixture
+def project(pytester):
+    pytester.makeconftest(CONFTEST)
+    return Project(pytester)
+
+
+@pytest.fixture(params=[0, 2], ids=["one-process", "two-workers"])
+def workers(request):
+    return request.param
