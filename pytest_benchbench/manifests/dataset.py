@@ -30,6 +30,10 @@ from pytest_benchbench.manifests.field_types import (
 from pytest_benchbench.manifests.rows import PinnedFile, RowContext, RowKind
 from pytest_benchbench.manifests.strict_json import Problem
 
+Split = Literal["train", "calibration", "test"]
+
+ResolutionGroup = Literal["full-res", "thumbnail"]
+
 
 class DatasetCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One labelled image of a dataset with immutable splits."""
@@ -38,10 +42,7 @@ class DatasetCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     baseId: Annotated[Text, text_field("The original that this image is or derives from: the independent unit.")]
     sha256: Annotated[Digest, digest_field("SHA-256 of the image's bytes.")]
     label: Annotated[Literal[0, 1], described("1 for AI, 0 for real.", "the integer 0 (real) or 1 (AI)")]
-    split: Annotated[
-        Literal["train", "calibration", "test"],
-        choice_field("The role of the row, never to be changed.", "train", "calibration", "test"),
-    ]
+    split: Annotated[Split, choice_field("The role of the row, never to be changed.", Split)]
     source: Annotated[Text, text_field("Collection; the held-out acquisition domain of real images.")]
     generatorFamily: Annotated[
         Text | None, text_field("Family of the generator; required where label is 1.", nullable=True)
@@ -61,8 +62,7 @@ class DatasetCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         Text | None, text_field("A stronger grouping key: prompt siblings, a batch, near-duplicates.", nullable=True)
     ] = None
     resolutionGroup: Annotated[
-        Literal["full-res", "thumbnail"] | None,
-        choice_field("The size at which the image is shown.", "full-res", "thumbnail", "null"),
+        ResolutionGroup | None, choice_field("The size at which the image is shown.", ResolutionGroup, nullable=True)
     ] = None
     prompt: Annotated[Text | None, text_field("The prompt of a generated image.", nullable=True)] = None
 

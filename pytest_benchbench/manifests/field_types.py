@@ -7,7 +7,7 @@ decoding. The functions here check the same on a decoded row.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta
@@ -16,7 +16,8 @@ from pytest_benchbench.manifests.faults import shown
 
 MAX_ID_LENGTH = 200
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Unicode category Cc."""
 
 Digest = Annotated[
     str,
@@ -76,9 +77,10 @@ def text_field(description: str, *, nullable: bool = False) -> Meta:
     return described(description, "a text that is not empty" + (", or null" if nullable else ""))
 
 
-def choice_field(description: str, *choices: str) -> Meta:
-    """Describe a field that is one of a few texts."""
-    return described(description, f"{', '.join(choices[:-1])} or {choices[-1]}")
+def choice_field(description: str, choices: Any, *, nullable: bool = False) -> Meta:
+    """Describe a field that is one of a few texts, given as their ``Literal``."""
+    *others, last = [*get_args(choices), "null"] if nullable else get_args(choices)
+    return described(description, f"{', '.join(others)} or {last}")
 
 
 def path_field(description: str, *, nullable: bool = False) -> Meta:
@@ -97,7 +99,7 @@ def is_hex(text: str) -> bool:
 
 def is_free_of_control(text: str) -> bool:
     """Say whether no character is a control character (Unicode category Cc)."""
-    return text.isprintable() or _CONTROL.search(text) is None
+    return text.isprintable() or CONTROL_CHARACTERS.search(text) is None
 
 
 def is_free_of_nul(text: str) -> bool:

@@ -54,27 +54,28 @@ class Transform(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: Annotated[dict[str, Any], described("Every parameter, as JSON values.", "an object")]
 
 
+Medium = Literal["image", "audio", "video"]
+
+Arm = Literal["positive", "matched_negative", "wrong_key", "hard_negative"]
+
+State = Literal["clean", "marked", "attacked", "removed", "forged"]
+
+Expectation = Literal["detected", "not_detected", "unresolved"]
+
+
 class WatermarkCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One case: an artifact, the adapter that is asked about it, and the answer that is expected."""
 
     schema_version: Annotated[Literal[1], described("Version of this format.", "the integer 1")]
     case_id: Annotated[Identifier, identifier_field("Identity of the case, unique over a run.")]
     pair_id: Annotated[Text, text_field("Groups the clean, marked, attacked and removed cases of one carrier.")]
-    media_type: Annotated[
-        Literal["image", "audio", "video"], choice_field("What kind of medium the artifact is.", "image", "audio", "video")
-    ]
+    media_type: Annotated[Medium, choice_field("What kind of medium the artifact is.", Medium)]
     adapter: Annotated[Text, text_field("Name of the detector that is asked.")]
-    arm: Annotated[
-        Literal["positive", "matched_negative", "wrong_key", "hard_negative"],
-        choice_field("The case's part in the evaluation.", "positive", "matched_negative", "wrong_key", "hard_negative"),
-    ]
+    arm: Annotated[Arm, choice_field("The case's part in the evaluation.", Arm)]
     state: Annotated[
-        Literal["clean", "marked", "attacked", "removed", "forged"],
-        choice_field(
-            "State of the artifact; `forged` carries a watermark with another message than the adapter's.",
-            "clean", "marked", "attacked", "removed", "forged",
-        ),
-    ]  # fmt: skip
+        State,
+        choice_field("State of the artifact; `forged` carries a watermark with another message than the adapter's.", State),
+    ]
     path: Annotated[FilePath, path_field("The artifact, relative to the manifest's directory, which it may not leave.")]
     sha256: Annotated[Digest, digest_field("SHA-256 of the artifact's bytes.")]
     reference_path: Annotated[
@@ -87,10 +88,7 @@ class WatermarkCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Integer64 | None,
         described("Seed of what was random; null where nothing was.", "an integer of 64 bits or null"),
     ]
-    expected: Annotated[
-        Literal["detected", "not_detected", "unresolved"],
-        choice_field("The right answer; `unresolved` where none is asserted.", "detected", "not_detected", "unresolved"),
-    ]
+    expected: Annotated[Expectation, choice_field("The right answer; `unresolved` where none is asserted.", Expectation)]
 
 
 def watermark_schema() -> dict[str, Any]:
