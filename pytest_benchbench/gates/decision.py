@@ -172,7 +172,7 @@ def describe_rule(rule: DecidedRule) -> str:
         details.append(f"n {rule.n}")
     if rule.failures is not None:
         most = "cannot pass" if rule.max_failures is None else f"at most {rule.max_failures} pass"
-        details.append(f"{rule.failures} failures, {most}")
+        details.append(f"{rule.failures} failure{'' if rule.failures == 1 else 's'}, {most}")
     if rule.implied_by is not None:
         details.append(f"implied by {rule.implied_by}")
     suffix = f" ({'; '.join(details)})" if details else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -22,6 +22,7 @@ MAX_BYTES = 256 * 1024
 SLICE_FACETS = ("adapter", *CASE_FACETS)
 
 Bound = Literal["observed", "wilson_lower", "wilson_upper"]
+Unit = Literal["base", "row"]
 Operator = Literal["<=", ">=", "==", "<", ">"]
 Metric = Literal[
     "planned_count",
@@ -37,6 +38,8 @@ Metric = Literal[
 
 OWN_RULES = ("nothing_lost", "nothing_left_out", "verified_before_run")
 """Rules that every decision contains, whatever the policy says; a policy cannot use their names."""
+
+_CHOICES = {"metric": Metric, "op": Operator, "bound": Bound, "unit": Unit}
 
 _Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 
@@ -64,7 +67,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     op: Operator
     value: float
     bound: Bound = "observed"
-    unit: Literal["base", "row"] = "row"
+    unit: Unit = "row"
     slice: dict[str, str] | None = None
     min_n: Annotated[int, msgspec.Meta(ge=0)] = 0
 
@@ -176,4 +179,6 @@ def _field_first(message: str) -> str:
     matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", message)
     reason, field = matched.groups() if matched else (message, "")
     reason = (reason[:1].lower() + reason[1:]).replace("`", "")
+    if reason.startswith("invalid enum value") and (choices := _CHOICES.get(field.rpartition(".")[2])):
+        reason = f"expected one of {', '.join(get_args(choices))}, got {reason.removeprefix('invalid enum value ')}"
     return f"{field}: {reason}" if field else reason

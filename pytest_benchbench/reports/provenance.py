@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.evidence.observation import CodeRecord, EvidenceRow
+from pytest_benchbench.evidence.observation import AdapterRecord, CodeRecord, EvidenceRow
 from pytest_benchbench.evidence.reading import EvidenceError
 
 
@@ -23,6 +23,7 @@ class Provenance:
     def __init__(self) -> None:
         self._manifests: Counter[tuple[str, str]] = Counter()
         self._adapters: Counter[bytes] = Counter()
+        self._last: dict[str, tuple[AdapterRecord, bytes]] = {}  # rows of one adapter mostly agree: encode what is new
         self._code: Counter[CodeRecord] = Counter()
         self._runs: set[str] = set()
         self._cases: dict[str, str] = {}
@@ -38,7 +39,9 @@ class Provenance:
         if self._cases.setdefault(case_id, row.row_sha256) != row.row_sha256:
             raise EvidenceError(f"{case_id}: rows of this case come from different manifest lines (row_sha256 differs)")
         self._manifests[row.manifest.name, row.manifest.sha256] += 1
-        self._adapters[self._encoder.encode((row.key.adapter, row.adapter))] += 1
+        if self._last.get(row.key.adapter, (None, b""))[0] != row.adapter:
+            self._last[row.key.adapter] = (row.adapter, self._encoder.encode((row.key.adapter, row.adapter)))
+        self._adapters[self._last[row.key.adapter][1]] += 1
         self._code[row.code] += 1
         self._runs.add(row.run_id)
 

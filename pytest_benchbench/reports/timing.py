@@ -21,19 +21,16 @@ class TimingTally:
     """
 
     def __init__(self) -> None:
-        self._calls: defaultdict[str, dict[str, array[float]]] = defaultdict(dict)
+        self._calls: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, row: EvidenceRow) -> None:
         """Take the time of one row."""
         detection = row.detection
         if detection.adapter_elapsed_ms is not None and detection.call is not None:
-            self._calls[row.key.adapter].setdefault(detection.call, array("d")).append(detection.adapter_elapsed_ms)
+            self._calls[row.key.adapter, detection.call].append(detection.adapter_elapsed_ms)
 
     def document(self) -> dict[str, Any]:
         """Give for each adapter the cold and the warm calls; null where there was none."""
-        return {
-            adapter: {
-                call: None if (latency := Latency.of(calls.get(call, ()))) is None else asdict(latency) for call in CALLS
-            }
-            for adapter, calls in sorted(self._calls.items())
-        }
+        summaries = {key: asdict(latency) for key, calls in self._calls.items() if (latency := Latency.of(calls))}
+        adapters = sorted({adapter for adapter, _ in summaries})
+        return {adapter: {call: summaries.get((adapter, call)) for call in CALLS} for adapter in adapters}

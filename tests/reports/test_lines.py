@@ -41,7 +41,7 @@ def test_a_refused_gate_comes_first_with_the_rules_that_failed(row, report, deci
     lines = terminal_lines(report(rows), decision(rows))
     assert lines[:3] == [
         "gate strict: refused",
-        "  no_mismatch: 1, required <= 0 (n 1; 1 failures, at most 0 pass)",
+        "  no_mismatch: 1, required <= 0 (n 1; 1 failure, at most 0 pass)",
         "1 row: 1 mismatch",
     ]
 
@@ -63,10 +63,8 @@ def test_ten_mismatches_need_no_count(row, report):
 
 
 def test_an_unstable_row_says_so(row, report):
-    rows = [
-        row("a", params="q", expected="detected"),
-        row("a", params="q", expected="detected", attempt=2, status="not_detected"),
-    ]
+    one = {"case_id": "a", "params": "q", "expected": "detected"}
+    rows = [row(**one), row(**one, attempt=2, status="not_detected")]
     assert terminal_lines(report(rows))[-1] == (
         "cases.jsonl:1: a[q]: dwt-dct: expected detected, observed detected, other attempts otherwise"
     )
