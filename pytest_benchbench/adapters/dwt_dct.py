@@ -1,4 +1,4 @@
-"""``dwt-dct``: the mark that Stable Diffusion, SDXL and FLUX.2 put into their pictures by default.
+"""``dwt-dct``: the mark of the public code of Stable Diffusion 1.x, SDXL and FLUX.2.
 
 Written from the description of the method; its bits and pixels equal those of ``invisible-watermark`` 0.2.0 (method
 ``dwtDct``). In spite of the name no cosine transform takes part: a block's bit lies in the largest coefficient of the

@@ -67,7 +67,7 @@ SD1 = Pattern(
     "sd1",
     bits_of(b"StableDiffusionV1"),
     threshold=126,  # 0.92 of 136, rounded up
-    source="CompVis/stable-diffusion scripts/txt2img.py, the 17 bytes 'StableDiffusionV1'; versions 1.x and 2.x",
+    source="CompVis/stable-diffusion scripts/txt2img.py, the 17 bytes 'StableDiffusionV1'",
 )
 
 PATTERNS: Mapping[str, Pattern] = MappingProxyType({pattern.name: pattern for pattern in (SDXL, FLUX2, SD1)})

@@ -65,6 +65,13 @@ def test_the_rule_ends_where_it_says(scheme, pattern, forgiven):
     assert (below.status, below.reason) == ("not_detected", f"{length - forgiven - 1}/{length} bits of {pattern.name}")
 
 
+def test_a_message_without_its_leading_zeros_is_another_message(scheme):
+    # FLUX's own code spells the number by bin(x)[2:]; docs/adapters.md says what follows
+    adapter, embedder = scheme
+    shortened = Pattern("flux, 46 bits", FLUX2.bits[2:], threshold=46, source="bin() drops leading zeros")
+    assert ask(adapter, embedder.embed(texture(), shortened)).status == "not_detected"
+
+
 def test_each_scheme_is_blind_to_the_other():
     assert ask(DwtDct(), DwtDctSvdEmbedder().embed(texture(), SDXL)).status == "not_detected"
     assert ask(DwtDctSvd(), DwtDctEmbedder().embed(texture(), SDXL)).status == "not_detected"
