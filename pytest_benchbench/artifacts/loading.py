@@ -106,6 +106,8 @@ class ArtifactLoader:
                 text: Text = decode_text(data)
                 return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))
         except UndecodableArtifactError as error:
+            if isinstance(error.__context__, MemoryError):
+                raise  # says nothing about the bytes: another time there may be room
             return _Kept(UndecodableArtifactError(*error.args), _FAILURE_BYTES)
         return _Kept(UndecodableArtifactError(f"this version does not decode {media_type} yet"), _FAILURE_BYTES)
 

@@ -50,6 +50,7 @@ _ORIENTATION = 274
 _TILE_WIDTH = 322
 _TILE_LENGTH = 323
 _SAMPLE_FORMAT = 339
+_WHITE_IS_ZERO = 0
 _PALETTE = 3
 
 _STRICT = "benchbench-strict"
@@ -237,6 +238,8 @@ def _open_tiff(name: str, data: bytes, max_pixels: int) -> OpenedImage:
     _check_size(tags.get(_TILE_WIDTH, 0), tags.get(_TILE_LENGTH, 0), max_pixels)
     image.info.pop("xmp", None)  # Pillow would turn the image by an orientation in there, which is not the EXIF one
     depth = 8 if tags.get(_PHOTOMETRIC) == _PALETTE else max(tags.get(_BITS_PER_SAMPLE, (1,)))
+    if depth > 8 and tags.get(_PHOTOMETRIC, 0) == _WHITE_IS_ZERO:  # Pillow would give the negative
+        raise BrokenImageError(f"{depth}-bit samples with white as zero are not decoded; convert the file to PNG")
     return _opened(name, image, max_pixels, bit_depth=depth, frames=pages, turned=tags.get(_ORIENTATION, 1))
 
 

@@ -110,7 +110,7 @@ def read_verified(path: Path, sha256: str) -> bytes:
 def preflight(files: Iterable[NamedFile], *, threads: int | None = None) -> list[str]:
     """Check every file that the manifests name, each once however many rows name it.
 
-    A few files per thread are in flight at any time. What stays in memory for each file is its digest (some 150 bytes; 150
+    A few files per thread are in flight at any time. What stays in memory for each file is its digest (some 200 bytes; 200
     MB for a million files), never its bytes.
 
     Args:

@@ -222,6 +222,33 @@ def test_16_bit_tiff_keeps_the_high_byte(channels, byteorder, compression):
     assert image.incomparable == "16-bit samples"
 
 
+def tiff_gray(samples, bits, photometric):
+    """A little-endian TIFF of one strip and one row."""
+    tags = [
+        (256, len(samples) * 8 // bits),
+        (257, 1),
+        (258, bits),
+        (259, 1),
+        (262, photometric),
+        (273, 8),
+        (279, len(samples)),
+    ]
+    directory = struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    return b"II*\0" + struct.pack("<I", 8 + len(samples)) + samples + directory + bytes(4)
+
+
+def test_12_bit_tiff_keeps_the_high_eight_bits():
+    image = decode_image(tiff_gray(b"\xab\xc1\x23", 12, 1))
+    assert image.pixels[0, :, 0].tolist() == [0xAB, 0x12]
+    assert image.incomparable == "12-bit samples"
+
+
+def test_white_as_zero_is_turned_round_or_refused():
+    assert decode_image(tiff_gray(b"\x00\xf0", 8, 0)).pixels[0, :, 0].tolist() == [255, 15]
+    with pytest.raises(UndecodableArtifactError, match="16-bit samples with white as zero are not decoded"):
+        decode_image(tiff_gray(b"\0\0\1\1", 16, 0))
+
+
 @pytest.mark.parametrize("image_format", ["PPM", "JPEG2000"])
 def test_16_bit_gray_keeps_the_high_byte(encode, image_format):
     samples = sixteen(6, 5, 1)[..., 0]

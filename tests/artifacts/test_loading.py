@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pytest_benchbench.artifacts import loading
+from pytest_benchbench.artifacts import loading, opening
 from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import Artifact, ArtifactLoader
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
@@ -110,6 +110,18 @@ def test_a_failed_decode_is_remembered_like_any_other(save, monkeypatch):
     assert len(decodes) == 1
     assert len({str(error) for error in errors}) == 1
     assert len({id(error) for error in errors}) == 3
+
+
+def test_a_lack_of_memory_is_not_remembered(cat, monkeypatch):
+    def exhausted(_):
+        raise MemoryError
+
+    loader = ArtifactLoader()
+    with monkeypatch.context() as patch:
+        patch.setattr(opening.PngImagePlugin, "PngImageFile", exhausted)
+        with pytest.raises(UndecodableArtifactError, match="MemoryError"):
+            loader.load(*cat, "image", decode=True)
+    assert loader.load(*cat, "image", decode=True).decoded is not None
 
 
 def test_failures_are_forgotten_when_room_is_needed(save):
