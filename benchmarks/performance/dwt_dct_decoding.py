@@ -93,7 +93,7 @@ def compare(height: int, width: int, repetitions: int) -> dict[str, object]:
 def main() -> None:
     """Compare at every size and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=41, help="calls of each decoder at 512x512; a quarter as many at 3840x2160")
+    parser.add_argument("--repetitions", type=int, default=41, help="calls of each decoder; a quarter as many at 3840x2160")
     repetitions = parser.parse_args().repetitions
     packages = ("numpy", "opencv-python-headless", "PyWavelets", "invisible-watermark", "pytest-benchbench")
     report = {
