@@ -17,6 +17,8 @@ EVIDENCE = "benchbench_evidence"
 MEASURED = "benchbench_measured"
 """Attribute of a report that is shown in the category ``measured``."""
 
+PROPERTY_PREFIX = "benchbench."
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -37,7 +39,11 @@ def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.Test
         row = evidence_row(item, observation)
         _show(item, report, row, excinfo)
     setattr(report, EVIDENCE, _encode(row).decode())
-    report.user_properties.extend(_properties(row))
+    properties = _properties(row)
+    report.user_properties.extend(properties)
+    # JUnit reads those of the teardown's report, which pytest fills from the item; an earlier try's are taken out
+    item.user_properties[:] = [given for given in item.user_properties if not given[0].startswith(PROPERTY_PREFIX)]
+    item.user_properties.extend(properties)
 
 
 def _show(item: CaseItem, report: Any, row: EvidenceRow, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
