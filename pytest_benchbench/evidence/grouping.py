@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pytest_benchbench.evidence.observation import SETTLED, EvidenceRow
-from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 
 Standing = Literal["detected", "not_detected", "scored", "unstable", "error", "unavailable", "not_run"]
 
@@ -21,10 +21,17 @@ def standing(settled: SettledRow) -> Standing:
 
     A row whose attempts gave different verdicts is ``unstable`` and counts as no verdict; ``error``, ``unavailable`` and
     ``not_run`` are what they are, never ``not_detected``.
+
+    Raises:
+        EvidenceError: The row's outcome rests on a verdict, and there is none.
     """
     if settled.outcome not in SETTLED:
         return settled.outcome  # type: ignore[return-value]  # exactly the three outcomes without a verdict
-    return "unstable" if settled.unstable else settled.row.detection.status  # type: ignore[return-value]  # a verdict
+    status = settled.row.detection.status
+    if status not in VERDICT_STANDINGS:
+        case_id = settled.row.key.case_id
+        raise EvidenceError(f"{case_id}: outcome: {settled.outcome} needs a verdict, detection.status is {status!r}")
+    return "unstable" if settled.unstable else status  # type: ignore[return-value]  # a verdict
 
 
 def facet(row: EvidenceRow, name: str) -> str | None:

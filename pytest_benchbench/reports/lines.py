@@ -11,6 +11,9 @@ from pytest_benchbench.reports.wording import case_line, outcome_line
 
 MISMATCHES = 10
 
+COUNTED = 40
+"""How many adapters and states (and suites and parameters, where they differ) have a line."""
+
 _ALWAYS = ("rows", "detected", "not_detected")
 _WHERE_ANY = ("scored", "unstable", "error", "unavailable", "not_run")
 
@@ -45,17 +48,18 @@ def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
     names = [name for name in ("suite", "params") if len({line[name] for line in table}) > 1] + ["adapter", "state"]
     columns = list(_ALWAYS) + [name for name in _WHERE_ANY if any(line[f"rows_{name}"] for line in table)]
     texts = [[*names, *(column.replace("_", " ") for column in columns)]]
-    for line in table:
+    for line in table[:COUNTED]:
         counts = (line["rows" if column == "rows" else f"rows_{column}"] for column in columns)
         texts.append([*(plain(line[name] or "-") for name in names), *map(str, counts)])
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    return [
+    lines = [
         "  ".join(
             text.ljust(width) if index < len(names) else text.rjust(width)
             for index, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in texts
     ]
+    return lines if len(table) <= COUNTED else [*lines, f"... and {len(table) - COUNTED} more in report.json"]
 
 
 def _mismatches(mismatches: dict[str, Any]) -> list[str]:

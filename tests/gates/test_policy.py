@@ -1,6 +1,7 @@
 """Policies: what is accepted, what is refused and how the refusal reads."""
 
 import hashlib
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -82,6 +83,17 @@ def test_every_field_is_read(tmp_path):
         "transform": "jpeg",
         "media_type": "image",
     }
+
+
+def test_the_example_of_the_documentation_is_a_policy(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "gates.md"
+    (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    (tmp_path / "example.yaml").write_text(example)
+    assert [rule.id for rule in load_policy(str(tmp_path / "example.yaml")).policy.rules] == [
+        "no_error",
+        "recall",
+        "false_positives",
+    ]
 
 
 @pytest.mark.parametrize("name", ["release", "tutorial", "", "strict.yml.bak", "Strict"])

@@ -51,6 +51,12 @@ def test_a_passed_gate_is_one_line(row, report, decision):
     assert terminal_lines(report(rows), decision(rows))[:2] == ["gate strict: pass", "1 row: 1 match"]
 
 
+@pytest.mark.parametrize(("states", "beyond"), [(40, []), (43, ["... and 3 more in report.json"])])
+def test_many_states_are_cut(row, report, states, beyond):
+    lines = terminal_lines(report([row(f"c{i}", state=f"s{i:02}") for i in range(states)]))
+    assert lines[42:] == beyond
+
+
 def test_ten_mismatches_and_a_count(row, report):
     lines = terminal_lines(report([row(f"c{i}", line=i + 1, expected="not_detected") for i in range(13)]))
     assert lines[-1] == "... and 3 more in report.json"
