@@ -10,32 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.base import (
         Adapter as Adapter,
-    )
-    from pytest_benchbench.adapters.base import (
         AdapterDescription as AdapterDescription,
-    )
-    from pytest_benchbench.adapters.base import (
         AdapterUnavailable as AdapterUnavailable,
-    )
-    from pytest_benchbench.adapters.base import (
         BatchAdapter as BatchAdapter,
-    )
-    from pytest_benchbench.adapters.base import (
         Detection as Detection,
-    )
-    from pytest_benchbench.adapters.base import (
         DetectionError as DetectionError,
-    )
-    from pytest_benchbench.adapters.base import (
         Embedder as Embedder,
-    )
-    from pytest_benchbench.adapters.base import (
         Remover as Remover,
-    )
-    from pytest_benchbench.adapters.base import (
         Sample as Sample,
-    )
-    from pytest_benchbench.adapters.base import (
         Weights as Weights,
     )
     from pytest_benchbench.artifacts.image import Image as Image

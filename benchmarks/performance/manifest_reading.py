@@ -1,6 +1,7 @@
 """How long the strict reading of a manifest takes, against decoding the same lines into dicts that nobody checks.
 
-Both run in one process, in turn, several times; the ratio is that of the medians. Prints one JSON object.
+Strict reading includes reading the file and its SHA-256, decoding does not. Both run in one process, in turn, several times;
+the ratio is that of the medians of processor time. Prints one JSON object.
 
     python benchmarks/performance/manifest_reading.py --rows 1000000
 """
@@ -13,7 +14,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -72,27 +73,27 @@ def main() -> None:
 def _compare(path: Path, repetitions: int) -> dict[str, float]:
     strict, plain = [], []
     for _ in range(repetitions):
-        plain.append(_seconds(lambda: _decode(path)))
-        strict.append(_seconds(lambda: read_manifest(path, media_types=KERNEL_MEDIA_TYPES).close()))
+        plain.append(_decoding_seconds(path))
+        begin = time.process_time()
+        read_manifest(path, media_types=KERNEL_MEDIA_TYPES).close()
+        strict.append(time.process_time() - begin)
     return {
         "decode_into_dicts_seconds": round(median(plain), 3),
         "read_manifest_seconds": round(median(strict), 3),
         "ratio": round(median(strict) / median(plain), 2),
-        "best_ratio": round(min(strict) / min(plain), 2),
     }
 
 
-def _decode(path: Path) -> None:
-    decode = msgspec.json.decode
+def _decoding_seconds(path: Path) -> float:
+    """Time the decoding alone: the lines are in memory already, some at a time."""
+    decode, seconds = msgspec.json.decode, 0.0
     with path.open("rb") as file:
-        for line in file:
-            decode(line)
-
-
-def _seconds(work: Callable[[], None]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+        while lines := file.readlines(64 * 1024 * 1024):
+            begin = time.process_time()
+            for line in lines:
+                decode(line)
+            seconds += time.process_time() - begin
+    return seconds
 
 
 if __name__ == "__main__":

@@ -46,7 +46,9 @@ class AdapterRegistry:
         if taken is adapter:
             return
         if taken is not None or adapter.name in self._installed:
-            raise AdapterRegistrationError(f"adapter {adapter.name!r} is registered already: give {_place(adapter)} another name")
+            raise AdapterRegistrationError(
+                f"adapter {adapter.name!r} is registered already: give {_place(adapter)} another name"
+            )
         self._classes[adapter.name] = adapter
 
     def names(self) -> tuple[str, ...]:
@@ -115,7 +117,9 @@ def _load(point: EntryPoint) -> type[Adapter]:
         raise AdapterUnavailable(f"{point.value} cannot be imported: {error}") from error
     _examine(adapter)
     if adapter.name != point.name:
-        raise AdapterRegistrationError(f"entry point {point.name!r} leads to {_place(adapter)}, which calls itself {adapter.name!r}")
+        raise AdapterRegistrationError(
+            f"entry point {point.name!r} leads to {_place(adapter)}, which calls itself {adapter.name!r}"
+        )
     return adapter  # type: ignore[no-any-return]  # an entry point may lead anywhere; _examine has looked
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from pytest_benchbench.adapters.base import VERDICTS, Detection, Weights
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 Expected = Literal["detected", "not_detected", "unresolved"]
 

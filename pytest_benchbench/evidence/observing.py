@@ -196,7 +196,9 @@ def observe_batch(questions: Sequence[Question], adapter: PooledAdapter, artifac
         answer = Detection("unavailable", reason=_one_line(str(error)))
         return [_observation(_unseen(q), adapter, None, artifacts, DetectionRecord.of(answer)) for q in questions]
     except AdapterLoadError as error:
-        return [_failed(_unseen(q), adapter, None, artifacts, error, DetectionRecord("error", None, None)) for q in questions]
+        return [
+            _failed(_unseen(q), adapter, None, artifacts, error, DetectionRecord("error", None, None)) for q in questions
+        ]
     shown = [_show(question, adapter, artifacts) for question in questions]
     if isinstance(adapter.adapter, BatchAdapter):
         return _ask_together(shown, adapter, description, artifacts)
@@ -348,7 +350,9 @@ def _observation(
     outcome = judge(detection.status, question.expected, known_mismatch=question.known_mismatch)
     error = None
     if outcome == "error" and detection.status in VERDICTS:
-        error = ErrorRecord("NoVerdict", f"the adapter answered {detection.status!r}, which cannot meet {question.expected!r}")
+        error = ErrorRecord(
+            "NoVerdict", f"the adapter answered {detection.status!r}, which cannot meet {question.expected!r}"
+        )
     elif outcome == "error":
         error = ErrorRecord(detection.status, detection.reason or "the adapter gave no verdict")
     return Observation(

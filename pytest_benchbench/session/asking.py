@@ -91,7 +91,9 @@ def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
     )
 
 
-def unobserved_row(node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, *, lost: bool = False) -> EvidenceRow:
+def unobserved_row(
+    node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, *, lost: bool = False
+) -> EvidenceRow:
     """Write the evidence of a row that no adapter was seen to answer.
 
     Args:

@@ -45,14 +45,14 @@ class Suite(pytest.Collector):
         if self.plan is None or not self.manifests:
             yield SkippedSuite.from_parent(self, name="no-manifest", reason=f"no {kind} manifest: give --manifest=PATH")
             return
+        from pytest_benchbench.session.planning import SuiteShare, adapters_of
+
         rows = 0
-        for adapter in sorted({adapter for manifest in self.manifests for adapter in manifest.adapters}):
+        for adapter in adapters_of(self.manifests):
             refs = [(manifest, ref) for manifest in self.manifests for ref in self._refs(manifest, adapter, where)]
             rows += len(refs)
             if refs:
                 yield AdapterGroup.from_parent(self, name=adapter, suite=self, refs=refs)
-        from pytest_benchbench.session.planning import SuiteShare
-
         self.plan.suites[self.nodeid] = SuiteShare(self.manifests, where, rows * len(self.functions))
         if not rows and not self.plan.select:
             yield SkippedSuite.from_parent(self, name="no-rows", reason="no row of the manifests meets the suite's where")
@@ -259,7 +259,8 @@ class ManifestFile(ManifestModule):
     def __init__(self, *, manifest: Manifest, **kw: Any) -> None:
         root = kw["parent"].config.rootpath
         # explicit: outside of the rootdir pytest would call every file by an empty or a colliding name
-        super().__init__(nodeid=os.path.relpath(manifest.path, root).replace(os.sep, "/"), **kw)
+        nodeid = os.path.relpath(manifest.path, root).replace(os.sep, "/")
+        super().__init__(nodeid=nodeid, **kw)  # type: ignore[arg-type]  # a text is taken, as in older pytest
         self.manifest = manifest
 
     def suite_module(self) -> Any:
@@ -288,7 +289,8 @@ def _refuse_unittest(collector: Any, name: str, obj: type, made: Any) -> Any:
     for attribute in dir(obj):
         marks = getattr(getattr(obj, attribute, None), "pytestmark", [])
         if any(getattr(mark, "name", None) == "cases" for mark in marks):
-            text = f"{collector.nodeid}::{name}::{attribute}: marked 'cases', but a unittest method cannot be expanded over rows"
+            where = f"{collector.nodeid}::{name}::{attribute}"
+            text = f"{where}: marked 'cases', but a unittest method cannot be expanded over rows"
             return UnexpandedSuite.from_parent(collector, name=name, text=text)
     return made
 

@@ -23,7 +23,7 @@ def pytest_benchbench_adapters(registry: AdapterRegistry) -> None:
 
 
 @pytest.hookspec
-def pytest_benchbench_manifests(config: pytest.Config) -> list[Path] | None:  # type: ignore[empty-body]
+def pytest_benchbench_manifests(config: pytest.Config) -> list[Path] | None:
     """Give manifests to run when ``--manifest`` is not given, building them first if need be.
 
     Asked once, in the process that the user started, never in a worker::

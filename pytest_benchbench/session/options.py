@@ -34,7 +34,12 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="where evidence and report go; must not exist (default: .benchbench/runs/<UTC time>-<id>)",
     )
-    _add(group, parser, "verify", "preflight: hash every file before any detector runs; lazy: at each row (default: preflight)")
+    _add(
+        group,
+        parser,
+        "verify",
+        "preflight: hash every file before any detector runs; lazy: at each row (default: preflight)",
+    )
     _add(group, parser, "artifact-root", "a directory outside the manifest's in which artifacts may lie")
     _add(group, parser, "expectations", "YAML list of rows whose wrong answers are known")
     group.addoption(
@@ -113,13 +118,15 @@ class Settings:
             return given or config.getini(f"bench_{name}") or default
 
         def path(name: str) -> Path | None:
-            if given := config.getoption(f"bench_{name}"):
+            given: str | None = config.getoption(f"bench_{name}")
+            if given:
                 return here / given
-            ini = config.getini(f"bench_{name}")
+            ini: str = config.getini(f"bench_{name}")
             return root / ini if ini else None
 
         def many(name: str) -> list[str]:
-            return config.getoption(f"bench_{name}") or config.getini(f"bench_{name}")
+            given: list[str] = config.getoption(f"bench_{name}") or config.getini(f"bench_{name}")
+            return given
 
         try:
             choices = tuple(AdapterChoice.parse(text) for text in many("adapter"))

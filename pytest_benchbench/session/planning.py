@@ -1,8 +1,8 @@
-"""What a session will run: manifests, expectations, adapters. Made on the controller, remade from its hand-over in workers."""
+"""What a session will run: manifests, expectations, adapters. Made on the controller, made again in its workers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from pytest_benchbench.adapters.registry import AdapterRegistrationError, Adapte
 from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.verification import ArtifactPathError, NamedFile, preflight, resolve_artifact
 from pytest_benchbench.manifests.reading import CaseRef, Manifest, ManifestError, index_manifest, read_manifest
+from pytest_benchbench.manifests.rows import ManifestKind
 from pytest_benchbench.manifests.selection import RowSelection, SelectionError
 from pytest_benchbench.manifests.watermark import WatermarkCase
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError
@@ -33,7 +34,7 @@ class _ManifestPlace(msgspec.Struct, frozen=True):
 
     path: str
     display: str
-    kind: str
+    kind: ManifestKind
     sha256: str
 
 
@@ -42,6 +43,11 @@ class _Handover(msgspec.Struct, frozen=True):
 
     configured: list[_ManifestPlace]
     positional: list[_ManifestPlace]
+
+
+def adapters_of(manifests: Iterable[Manifest]) -> list[str]:
+    """Name the adapters of some manifests, sorted; rows of the kinds that run name one each."""
+    return sorted({name for manifest in manifests for name in manifest.adapters if name is not None})
 
 
 @dataclass(slots=True)
@@ -98,16 +104,9 @@ class Plan:
     def rows(self) -> Iterator[tuple[Manifest, str, CaseRef]]:
         """Yield every row of every manifest with its adapter, in file order within an adapter."""
         for manifest in self.manifests:
-            for adapter in sorted(manifest.adapters):
+            for adapter in adapters_of([manifest]):
                 for ref in manifest.adapters[adapter]:
                     yield manifest, adapter, ref
-
-    def find(self, adapter: str, case_id: str) -> tuple[Manifest, CaseRef] | None:
-        """Find a row by its adapter and id; linear, for the few rows of a crashed worker."""
-        for manifest, of, ref in self.rows():
-            if of == adapter and ref.case_id == case_id:
-                return manifest, ref
-        return None
 
     def close(self) -> None:
         """Close the manifests."""

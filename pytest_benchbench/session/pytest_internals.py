@@ -30,7 +30,7 @@ class LazyRequestFunction(pytest.Function):
             originalname=name,
             callspec=callspec,
             callobj=function.function,
-            fixtureinfo=function._fixtureinfo,  # noqa: SLF001
+            fixtureinfo=function._fixtureinfo,
         )
         item._collected = True
         return item
@@ -43,7 +43,7 @@ class LazyRequestFunction(pytest.Function):
         """Give a suite in a class a fresh instance, then fill the fixtures."""
         owner = self.getparent(pytest.Class)
         if owner is not None:
-            self._instance = owner.newinstance()
+            self._instance = owner.newinstance()  # type: ignore[no-untyped-call]
             self._obj = getattr(self._instance, self.suite_name)
         super().setup()
 

@@ -22,6 +22,7 @@ from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
+from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.reporting import EVIDENCE
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
 from pytest_benchbench.session.worker import Tally
@@ -64,7 +65,9 @@ class Recorder:
         self._index: dict[tuple[str, str], tuple[Manifest, CaseRef]] = {}
         self._summary: list[str] = []
         if plan.settings.run_dir is not None and plan.settings.run_dir.exists():
-            raise pytest.UsageError(f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another")
+            raise pytest.UsageError(
+                f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another"
+            )
 
     # the session begins
 
@@ -88,11 +91,11 @@ class Recorder:
         self._begin(nodes)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
         """Begin the run, once the first worker has said which rows there are."""
         if self._run is not None:
             return
-        adapters = {adapter for manifest in self._plan.manifests for adapter in manifest.adapters}
+        adapters = set(adapters_of(self._plan.manifests))
         parsed = ((nodeid, CaseNode.parse(nodeid)) for nodeid in ids)
         self._begin([nodeid for nodeid, case in parsed if case is not None and case.adapter in adapters])
 
@@ -155,7 +158,7 @@ class Recorder:
         return self._index.get((node.adapter, node.case_id))
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take the counts of a worker that ended well."""
         if (sent := (getattr(node, "workeroutput", None) or {}).get("benchbench")) is not None:
             self._take(msgspec.json.decode(sent, type=Tally))

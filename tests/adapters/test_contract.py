@@ -105,7 +105,9 @@ def test_pixels(ask_about):
 
 
 def test_file_bytes_are_shown_undecoded(ask_about):
-    observation = observe(ask_about(b"no image at all tEXt", "image", expected="detected"), pooled(PngComment), ArtifactLoader())
+    observation = observe(
+        ask_about(b"no image at all tEXt", "image", expected="detected"), pooled(PngComment), ArtifactLoader()
+    )
     assert observation.outcome == "match"
     assert observation.artifact.decoding is None
 
@@ -168,7 +170,7 @@ def answering(answer):
         RuntimeError("boom\nsecond line"),
         MemoryError(),
     ],
-    ids=repr,
+    ids=["none", "text", "unknown-status", "reason-no-text", "nan", "foreign-object", "exception", "memory"],
 )
 def test_what_is_no_answer_is_an_error_and_never_a_verdict(ask_about, answer):
     observation = observe(ask_about(b"x", "image", expected="not_detected"), answering(answer), ArtifactLoader())

@@ -55,7 +55,7 @@ def test_a_kernel_adapter_without_a_class_is_known_and_unavailable():
 def test_an_unknown_name_is_told_what_is_known():
     registry = AdapterRegistry()
     registry.register(Mine)
-    with pytest.raises(UnknownAdapterError, match="known: .*mine"):
+    with pytest.raises(UnknownAdapterError, match=r"known: .*mine"):
         registry.resolve("yours")
     assert "yours" not in registry.media_types()
 

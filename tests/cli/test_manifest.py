@@ -147,7 +147,7 @@ def test_files_of_the_same_name_get_different_ids(here):
 def test_odd_names_become_valid_ids(here):
     put("marked/" + "x" * 240 + ".png", "marked/a\nb 猫.png")
     assert invoke("marked", *MARKED).exit_code == 0
-    assert [len(row["case_id"]) for row in rows()] == [13, 127] or rows()[0]["case_id"] == "a_b 猫-marked"
+    assert [row["case_id"] for row in rows()] == ["a_b 猫-marked", "x" * 120 + "-marked"]
     assert validate("cases.jsonl").exit_code == 0
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import json
 
-# Imported before any inner session: pytester forgets modules that an inner session imports first, and NumPy cannot be imported twice.
+# Imported before any inner session: pytester forgets modules that an inner session imports first, and NumPy cannot be
+# imported twice.
 import PIL.Image
 import pytest
 import scipy.stats  # noqa: F401

@@ -1,7 +1,6 @@
 """The laws of the exit code."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_benchbench.session.exit_status import RunFacts, exit_status
 

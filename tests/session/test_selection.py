@@ -15,7 +15,9 @@ SUITE = """
 def four(project):
     """Four rows, the second of which is answered wrongly."""
     for number in range(1, 5):
-        project.case(f"cat-{number:02}", "not_detected" if number == 2 else "detected", state="marked" if number < 3 else "attacked")
+        project.case(
+            f"cat-{number:02}", "not_detected" if number == 2 else "detected", state="marked" if number < 3 else "attacked"
+        )
     project.write()
     project.pytester.makepyfile(test_bench=SUITE)
     return project

@@ -14,7 +14,9 @@ PLAIN = """
 @pytest.fixture
 def two(project):
     project.case("cat-01")
-    project.case("cat-02", adapter="dwt-dct", path=project.rows[0]["path"], sha256=project.rows[0]["sha256"], expected="unresolved")
+    project.case(
+        "cat-02", adapter="dwt-dct", path=project.rows[0]["path"], sha256=project.rows[0]["sha256"], expected="unresolved"
+    )
     project.rows.pop()
     project.case("dog-01", state="clean", arm="matched_negative", expected="detected")
     project.write()
@@ -209,7 +211,11 @@ def test_manifests_of_the_command_line_replace_those_of_the_configuration(two):
 
 def test_manifests_that_a_conftest_builds(two, workers):
     conftest = two.path / "conftest.py"
-    hook = "def pytest_benchbench_manifests(config):\n    assert not hasattr(config, 'workerinput')\n    return [config.rootpath / 'cases.jsonl']\n"
+    hook = (
+        "def pytest_benchbench_manifests(config):\n"
+        "    assert not hasattr(config, 'workerinput')\n"
+        "    return [config.rootpath / 'cases.jsonl']\n"
+    )
     conftest.write_text(conftest.read_text() + "\n" + hook)
     two.pytester.makepyfile(test_bench=PLAIN)
     assert two.run(workers=workers).ret == 0

@@ -120,7 +120,12 @@ def test_a_row_that_no_suite_takes(project, workers):
             observe().check()
         """
     )
-    refused(project, "--manifest=cases.jsonl", workers=workers, says="cases.jsonl:2: no collected suite of kind watermark takes this row")
+    refused(
+        project,
+        "--manifest=cases.jsonl",
+        workers=workers,
+        says="cases.jsonl:2: no collected suite of kind watermark takes this row",
+    )
 
 
 def test_an_existing_run_directory(project):
