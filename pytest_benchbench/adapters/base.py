@@ -157,6 +157,8 @@ class Adapter(ABC):
         needs: ``decoded`` media, the artifact's ``bytes``, or streamed ``frames``.
         network: Whether asking it leaves the machine.
         exclusive: Whether all its rows must run in one process.
+        verified_weights: Digests of the weights with which the adapter's own tests saw a known mark detected; empty for an
+            algorithm without weights, ``None`` when no test has.
         Options: What ``--bench-adapter=NAME:key=value`` accepts.
     """
 
@@ -165,6 +167,7 @@ class Adapter(ABC):
     needs: ClassVar[Needs] = "decoded"
     network: ClassVar[bool] = False
     exclusive: ClassVar[bool] = False
+    verified_weights: ClassVar[frozenset[str] | None] = None
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: Any = None) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from pytest_benchbench.adapters import haar_frame
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection, Sample
 from pytest_benchbench.adapters.haar_frame import SCALE, Floats
+from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder
 from pytest_benchbench.adapters.patterns import PATTERNS, Bits, Pattern, rule_in_words
 from pytest_benchbench.adapters.yuv import Pixels, Plane
 from pytest_benchbench.artifacts.media import MediaType
@@ -36,6 +37,7 @@ class DwtDctSvd(Adapter):
 
     name: ClassVar[str] = "dwt-dct-svd"
     media_types: ClassVar[frozenset[MediaType]] = frozenset({"image"})
+    verified_weights: ClassVar[frozenset[str]] = frozenset()
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected`` with the pattern's name, ``not_detected``, or ``too-small``.
@@ -50,10 +52,10 @@ class DwtDctSvd(Adapter):
         return AdapterDescription(VERSION, rule_in_words(tuple(PATTERNS.values())))
 
 
-class DwtDctSvdEmbedder:
+class DwtDctSvdEmbedder(PatternEmbedder):
     """Writes the mark as the reference encoder writes it, pixel for pixel."""
 
-    def embed(self, pixels: Pixels, pattern: Pattern) -> Pixels:
+    def embed_pixels(self, pixels: Pixels, pattern: Pattern) -> Pixels:
         """Mark (H, W, 3) uint8 RGB with a pattern's bits and give a new array of the same shape.
 
         Raises:

@@ -1,13 +1,40 @@
-"""What the methods of the package ``invisible-watermark`` have in common: which pictures they can be asked about."""
+"""What the methods of the package ``invisible-watermark`` have in common: which pictures they take, and how they mark."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from pytest_benchbench.adapters.base import Sample
+from pytest_benchbench.adapters.patterns import Pattern
 from pytest_benchbench.adapters.yuv import Pixels
 from pytest_benchbench.artifacts.image import Image
 
 MINIMUM_PIXELS = 65_536
 """The package refuses pictures of fewer pixels (256 x 256)."""
+
+
+class PatternEmbedder(ABC):
+    """An ``Embedder`` whose messages are patterns."""
+
+    def embed(self, sample: Sample, message: Pattern) -> Image:
+        """Mark a decoded image with a pattern.
+
+        Raises:
+            TypeError: The sample is no decoded image.
+            ValueError: It cannot carry the pattern.
+        """
+        pixels = self.embed_pixels(pixels_of(sample), message)
+        pixels.flags.writeable = False
+        height, width = pixels.shape[:2]
+        return Image(pixels, {"rule": "embedded", "size": [width, height], "bit_depth": 8}, None)
+
+    @abstractmethod
+    def embed_pixels(self, pixels: Pixels, pattern: Pattern) -> Pixels:
+        """Mark (H, W, 3) uint8 RGB with a pattern's bits and give a new array of the same shape.
+
+        Raises:
+            ValueError: The array is no such picture, or it cannot carry the pattern.
+        """
 
 
 def pixels_of(sample: Sample) -> Pixels:

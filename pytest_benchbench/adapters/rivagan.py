@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
-from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels, too_small
+from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder, pixels_of, require_pixels, too_small
 from pytest_benchbench.adapters.patterns import Pattern, bits_of, recognise, rule_in_words
 from pytest_benchbench.adapters.yuv import Pixels
 from pytest_benchbench.artifacts.media import MediaType
@@ -72,6 +72,7 @@ class RivaGan(Adapter):
 
     name: ClassVar[str] = "rivagan"
     media_types: ClassVar[frozenset[MediaType]] = frozenset({"image"})
+    verified_weights: ClassVar[frozenset[str]] = frozenset({PINS[DECODER]})
     Options: ClassVar[type[msgspec.Struct]] = RivaGanOptions
     options: RivaGanOptions
 
@@ -123,7 +124,7 @@ class RivaGan(Adapter):
         return self._network
 
 
-class RivaGanEmbedder:
+class RivaGanEmbedder(PatternEmbedder):
     """Writes a 32-bit message as the package does.
 
     Args:
@@ -136,7 +137,7 @@ class RivaGanEmbedder:
     def __init__(self, options: RivaGanOptions | None = None) -> None:
         self._network = _Network(ENCODER, options or RivaGanOptions())
 
-    def embed(self, pixels: Pixels, pattern: Pattern = MESSAGE) -> Pixels:
+    def embed_pixels(self, pixels: Pixels, pattern: Pattern = MESSAGE) -> Pixels:
         """Mark (H, W, 3) uint8 RGB with a pattern of 32 bits and give a new array of the same shape.
 
         Raises:

@@ -16,7 +16,7 @@ from pytest_benchbench.evidence.observation import CodeRecord
 
 GIT_SECONDS = 20.0
 
-PACKAGES = ("pytest", "pytest-xdist", "numpy", "Pillow", "scipy", "msgspec", "onnxruntime", "invisible-watermark")
+PACKAGES = ("pytest", "pytest-xdist", "numpy", "Pillow", "msgspec", "onnxruntime", "invisible-watermark")
 
 
 @cache

@@ -48,8 +48,9 @@ class Lines:
             for line in lines:
                 number += 1
                 yield number, offset, line[:-1] if line[-1:] == b"\r" else line
-                offset += len(line) + 1 + dropped
-                dropped = 0
+                offset += len(line) + 1
+                if dropped:
+                    offset, dropped = offset + dropped, 0
             if len(pending) > _KEPT_BYTES:
                 dropped += len(pending) - _KEPT_BYTES
                 pending = pending[:_KEPT_BYTES]

@@ -33,6 +33,19 @@ class PinnedFile:
     digest_field: str
 
 
+class _Matching(dict[tuple[str, str], bool]):
+    """Looks each pair up once: behind the mapping modules may be imported, and every row asks."""
+
+    def __init__(self, media_types: Mapping[str, frozenset[str]]) -> None:
+        super().__init__()
+        self._media_types = media_types
+
+    def __missing__(self, pair: tuple[str, str]) -> bool:
+        adapter, media_type = pair
+        self[pair] = media_type in self._media_types.get(adapter, frozenset())
+        return self[pair]
+
+
 @dataclass(slots=True)
 class RowContext:
     """What the rules of a row need to know from outside the row.
@@ -40,17 +53,15 @@ class RowContext:
     Attributes:
         media_types: Media types by adapter name.
         outside_allowed: Whether paths may be absolute or leave the manifest's directory, because other roots are allowed.
+        matching: Whether an adapter is known and asked about a media type, by ``(adapter, media type)``.
     """
 
     media_types: Mapping[str, frozenset[str]]
     outside_allowed: bool = False
-    _known: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    matching: _Matching = field(init=False)
 
-    def media_types_of(self, adapter: str) -> frozenset[str] | None:
-        """Look an adapter up, each name once: behind the mapping, modules may be imported."""
-        if adapter not in self._known:
-            self._known[adapter] = self.media_types.get(adapter)
-        return self._known[adapter]
+    def __post_init__(self) -> None:
+        self.matching = _Matching(self.media_types)
 
 
 @dataclass(frozen=True, slots=True)

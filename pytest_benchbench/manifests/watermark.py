@@ -120,16 +120,16 @@ def _members(case: WatermarkCase) -> int:
 
 
 def _surely_sound(case: WatermarkCase, context: RowContext) -> bool:
-    media_types = context.media_types_of(case.adapter)
-    if media_types is None or case.media_type not in media_types:
+    if not (context.matching[case.adapter, case.media_type] and case.case_id.isprintable()):
         return False
-    outside_allowed = context.outside_allowed
-    if not (case.case_id.isprintable() and is_hex(case.sha256) and surely_allowed(case.path, outside_allowed)):
-        return False
-    if case.reference_path is None or case.reference_sha256 is None:
-        if case.reference_path is not case.reference_sha256:
+    outside_allowed, digests, reference = context.outside_allowed, case.sha256, case.reference_path
+    if reference is not None and case.reference_sha256 is not None:
+        digests += case.reference_sha256
+        if not surely_allowed(reference, outside_allowed):
             return False
-    elif not (is_hex(case.reference_sha256) and surely_allowed(case.reference_path, outside_allowed)):
+    elif reference is not case.reference_sha256:
+        return False
+    if not (is_hex(digests) and surely_allowed(case.path, outside_allowed)):
         return False
     for value in case.transform.parameters.values():  # a generator would cost a tenth of the whole look
         if value.__class__ in _CONTAINERS and too_deep(value, _PARAMETER_LEVELS - 1):
@@ -139,7 +139,7 @@ def _surely_sound(case: WatermarkCase, context: RowContext) -> bool:
 
 def _problems(row: Mapping[str, Any], context: RowContext) -> Iterator[Problem]:
     if (adapter := row.get("adapter")) is not None:
-        media_types = context.media_types_of(adapter)
+        media_types = context.media_types.get(adapter)
         if media_types is None:
             yield "adapter", f"unknown adapter {shown(adapter)}; known: {', '.join(sorted(context.media_types))}"
         elif (media_type := row.get("media_type")) is not None and media_type not in media_types:

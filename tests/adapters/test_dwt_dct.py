@@ -39,7 +39,7 @@ def with_wrong_bits(pattern: Pattern, count: int) -> Pattern:
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
 def test_a_mark_is_detected_by_name(scheme, pattern):
     adapter, embedder = scheme
-    detection = ask(adapter, embedder.embed(texture(), pattern))
+    detection = ask(adapter, embedder.embed_pixels(texture(), pattern))
     length = len(pattern.bits)
     assert detection == Detection(
         status="detected", label=pattern.name, message_bit_accuracy=1.0, reason=f"{length}/{length} bits of {pattern.name}"
@@ -57,10 +57,10 @@ def test_an_unmarked_picture_is_not_detected(scheme):
 @pytest.mark.parametrize(("pattern", "forgiven"), [(SDXL, 4), (FLUX2, 4), (SD1, 10)], ids=["sdxl", "flux2", "sd1"])
 def test_the_rule_ends_where_it_says(scheme, pattern, forgiven):
     adapter, embedder = scheme
-    at_threshold = ask(adapter, embedder.embed(texture(), with_wrong_bits(pattern, forgiven)))
+    at_threshold = ask(adapter, embedder.embed_pixels(texture(), with_wrong_bits(pattern, forgiven)))
     assert (at_threshold.status, at_threshold.label) == ("detected", pattern.name)
 
-    below = ask(adapter, embedder.embed(texture(), with_wrong_bits(pattern, forgiven + 1)))
+    below = ask(adapter, embedder.embed_pixels(texture(), with_wrong_bits(pattern, forgiven + 1)))
     length = len(pattern.bits)
     assert (below.status, below.reason) == ("not_detected", f"{length - forgiven - 1}/{length} bits of {pattern.name}")
 
@@ -69,12 +69,12 @@ def test_a_message_without_its_leading_zeros_is_another_message(scheme):
     # FLUX's own code spells the number by bin(x)[2:]; docs/adapters.md says what follows
     adapter, embedder = scheme
     shortened = Pattern("flux, 46 bits", FLUX2.bits[2:], threshold=46, source="bin() drops leading zeros")
-    assert ask(adapter, embedder.embed(texture(), shortened)).status == "not_detected"
+    assert ask(adapter, embedder.embed_pixels(texture(), shortened)).status == "not_detected"
 
 
 def test_each_scheme_is_blind_to_the_other():
-    assert ask(DwtDct(), DwtDctSvdEmbedder().embed(texture(), SDXL)).status == "not_detected"
-    assert ask(DwtDctSvd(), DwtDctEmbedder().embed(texture(), SDXL)).status == "not_detected"
+    assert ask(DwtDct(), DwtDctSvdEmbedder().embed_pixels(texture(), SDXL)).status == "not_detected"
+    assert ask(DwtDctSvd(), DwtDctEmbedder().embed_pixels(texture(), SDXL)).status == "not_detected"
 
 
 @pytest.mark.parametrize("level", [0, 1, 127, 128, 255])
@@ -103,13 +103,13 @@ def test_a_picture_without_room_has_an_answer_that_is_no_verdict(scheme, height,
 @pytest.mark.parametrize(("height", "width"), [(256, 256), (8, 8192), (8192, 8), (15, 4370), (257, 256)])
 def test_the_smallest_pictures_are_read(scheme, height, width):
     adapter, embedder = scheme
-    assert ask(adapter, embedder.embed(texture(height, width), SDXL)).label == "sdxl"
+    assert ask(adapter, embedder.embed_pixels(texture(height, width), SDXL)).label == "sdxl"
 
 
 def test_the_mark_does_not_change_the_given_picture(scheme):
     pixels = texture()
     before = pixels.copy()
-    scheme[1].embed(pixels, SDXL)
+    scheme[1].embed_pixels(pixels, SDXL)
     np.testing.assert_array_equal(pixels, before)
 
 

@@ -63,7 +63,7 @@ def load(**options) -> RivaGan:
 
 @needs_weights
 def test_a_marked_picture_is_detected(adapter, embedder, carrier):
-    marked = embedder.embed(carrier)
+    marked = embedder.embed_pixels(carrier)
     assert marked.shape == carrier.shape
     assert marked.dtype == np.uint8
     detection = adapter.detect(sample(marked))
@@ -86,7 +86,7 @@ def test_an_unmarked_picture_of_odd_sides_is_not_detected(adapter):
 @needs_weights
 def test_another_message_is_not_detected(adapter, embedder, carrier):
     other = Pattern("other", tuple(1 - bit for bit in MESSAGE.bits), threshold=29, source="the complement")
-    assert adapter.detect(sample(embedder.embed(carrier, other))).reason == "0/32 bits of benchbench-32"
+    assert adapter.detect(sample(embedder.embed_pixels(carrier, other))).reason == "0/32 bits of benchbench-32"
 
 
 @needs_weights
@@ -101,14 +101,14 @@ def test_answers_that_are_no_verdict(adapter, carrier, monkeypatch):
 @needs_weights
 def test_what_cannot_be_marked_is_refused(embedder, carrier, monkeypatch):
     with pytest.raises(ValueError, match="rivagan carries 32 bits, not the 48 of sdxl"):
-        embedder.embed(carrier, SDXL)
+        embedder.embed_pixels(carrier, SDXL)
     with pytest.raises(ValueError, match="the image is 256x255"):
-        embedder.embed(carrier[:255])
+        embedder.embed_pixels(carrier[:255])
     with pytest.raises(ValueError, match="uint8"):
-        embedder.embed(carrier.astype(float))
+        embedder.embed_pixels(carrier.astype(float))
     monkeypatch.setattr(rivagan, "MAXIMUM_PIXELS", 65_535)
     with pytest.raises(ValueError, match="65,535 pixels are marked at most"):
-        embedder.embed(carrier)
+        embedder.embed_pixels(carrier)
 
 
 @needs_weights

@@ -12,6 +12,7 @@ def test_it_tells_what_can_be_asked_and_why_the_rest_cannot():
     assert result.exit_code == 0
     states = {state["name"]: state for state in json.loads(result.output)}
     assert states["dwt-dct"]["state"] == "available"
+    assert states["dwt-dct"]["standing"] == "verified"
     assert states["dwt-dct"]["rule"]
     assert states["perth"]["state"] == "unavailable"
     assert "perth" in states["perth"]["reason"]

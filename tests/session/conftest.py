@@ -7,7 +7,6 @@ import json
 # imported twice.
 import PIL.Image
 import pytest
-import scipy.stats  # noqa: F401
 
 import pytest_benchbench.adapters.dwt_dct
 import pytest_benchbench.session.recorder

@@ -1,0 +1,35 @@
+"""Fails first, and by name, when a private part of pytest that the plugin uses has moved."""
+
+import inspect
+
+import pytest
+from _pytest.python import Function, Module
+from _pytest.runner import runtestprotocol
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(Function, "_initrequest"), (Module, "_getobj"), (Function, "setup"), (pytest.Class, "newinstance")],
+)
+def test_a_method_that_is_overridden_or_called_exists(owner, name):
+    assert callable(getattr(owner, name))
+
+
+@pytest.mark.parametrize("name", ["callspec", "callobj", "fixtureinfo", "originalname"])
+def test_a_function_still_takes_what_makes_a_sibling(name):
+    assert name in inspect.signature(Function.__init__).parameters
+
+
+@pytest.mark.parametrize("attribute", ["_fixtureinfo", "_request", "_instance", "_obj"])
+def test_a_function_still_keeps_its_parts_under_these_names(attribute):
+    assert attribute in inspect.getsource(Function)
+
+
+def test_the_run_protocol_makes_a_request_that_is_missing():
+    source = inspect.getsource(runtestprotocol)
+    assert "_request" in source
+    assert "_initrequest()" in source
+
+
+def test_a_skip_can_point_at_its_item():
+    assert "_use_item_location" in inspect.signature(pytest.skip.Exception.__init__).parameters
