@@ -1,8 +1,7 @@
 """The laws of attempts: what counts for a row whatever the order, the splitting and the repetition of its evidence."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_benchbench.evidence.attempts import Attempt, RowHistory
 

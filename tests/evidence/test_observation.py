@@ -4,8 +4,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_benchbench.adapters.base import VERDICTS, Detection, DetectionStatus
 from pytest_benchbench.evidence.observation import DetectionRecord, RemovalRecord, judge
