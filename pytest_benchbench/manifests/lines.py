@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import BinaryIO
 
 MAX_LINE_BYTES = 1024 * 1024
@@ -43,14 +44,18 @@ class Lines:
             digest.update(block)
             if offset == 0 and not pending and block.startswith(BYTE_ORDER_MARK):
                 offset, block = len(BYTE_ORDER_MARK), block[len(BYTE_ORDER_MARK) :]
-            lines = (pending + block).split(b"\n")
-            pending = lines.pop()
-            for line in lines:
-                number += 1
-                yield number, offset, line[:-1] if line[-1:] == b"\r" else line
-                offset += len(line) + 1
-                if dropped:
-                    offset, dropped = offset + dropped, 0
+            block = pending + block
+            *lines, pending = block.split(b"\n")
+            sizes = [len(line) + 1 for line in lines]
+            if lines:
+                sizes[0] += dropped
+                dropped = 0
+            if b"\r" in block:
+                lines = [line.removesuffix(b"\r") for line in lines]
+            # Iterators written in C: a loop here would cost as much as the decoding of a row.
+            yield from zip(range(number + 1, number + len(lines) + 1), accumulate(sizes, initial=offset), lines)
+            number += len(lines)
+            offset += sum(sizes)
             if len(pending) > _KEPT_BYTES:
                 dropped += len(pending) - _KEPT_BYTES
                 pending = pending[:_KEPT_BYTES]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from io import BufferedReader
 from operator import attrgetter
@@ -36,27 +37,26 @@ class ManifestChangedError(Exception):
 
 
 class CaseRef(msgspec.Struct, frozen=True, gc=False):
-    """Where a case stands in its manifest.
+    """Where a case stands.
 
     Attributes:
         case_id: Its identity.
         line: Its line, 1 for the first.
         offset: The byte at which the line begins.
+        file: The manifest as the user named it.
     """
 
     case_id: str
     line: int
     offset: int
-
-
-class Location(msgspec.Struct, frozen=True, gc=False):
-    """Where a case was seen first: the manifest as the user named it, and the line."""
-
     file: str
-    line: int
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+Location = CaseRef
+"""Where a case id was seen first."""
 
 
 class ManifestRow(NamedTuple):
@@ -231,7 +231,7 @@ def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind:
         id_of, adapter_of = attrgetter(row_kind.id_field), _adapter_getter(row_kind)
         for number, offset, line in lines:
             head = decode(line)
-            adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset))
+            adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset, display))
     except (msgspec.DecodeError, RecursionError, OSError):
         file.close()
         raise changed from None
@@ -247,7 +247,7 @@ def _read(
     log = FaultLog(display)
     reader = RowReader(kind, context)
     accept, id_of, adapter_of = reader.accept, attrgetter(kind.id_field), _adapter_getter(kind)
-    adapters: dict[str | None, list[CaseRef]] = {}
+    adapters: dict[str | None, list[CaseRef]] = defaultdict(list)
     stamp, lines = _stamp(file), Lines(file)
     for number, offset, line in lines:
         if len(line) > MAX_LINE_BYTES:
@@ -261,17 +261,15 @@ def _read(
             for name, message in examined.problems:
                 cut = "the last line is cut off: " if examined.malformed and not lines.terminated else ""
                 log.add(number, name, f"{cut}{message}")
-        if case_id is not None:
-            here = Location(display, number)
-            if (first := seen.setdefault(case_id, here)) is not here:
-                log.add(number, kind.id_field, f"{shown(case_id)} stands already in {first}")
-        if case is not None:
-            adapter = adapter_of(case)
-            if (refs := adapters.get(adapter)) is None:
-                refs = adapters[adapter] = []
-            refs.append(CaseRef(case_id, number, offset))
+            if case_id is None:
+                continue
+        ref = CaseRef(case_id, number, offset, display)
+        if (first := seen.setdefault(case_id, ref)) is not ref:
+            log.add(number, kind.id_field, f"{shown(case_id)} stands already in {first}")
+        elif case is not None:
+            adapters[adapter_of(case)].append(ref)
     log.check()
-    return Manifest(path.absolute(), display, kind, file, stamp, lines.sha256, adapters)
+    return Manifest(path.absolute(), display, kind, file, stamp, lines.sha256, dict(adapters))
 
 
 def _adapter_getter(kind: RowKind) -> Any:

@@ -60,15 +60,14 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
         raise YamlError(f"{name}: not a YAML document: {' '.join(str(error).split())}") from None
 
 
-def read_yaml(path: Path) -> Any:
-    """Read one YAML file; see ``parse_yaml``.
+def read_bounded(path: Path, *, name: str) -> bytes:
+    """Read the bytes of a YAML file for ``parse_yaml``, at most one more than it accepts.
 
     Raises:
-        YamlError: The file cannot be opened, or what ``parse_yaml`` refuses.
+        YamlError: The file cannot be read.
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_YAML_BYTES + 1)
+            return file.read(MAX_YAML_BYTES + 1)
     except OSError as error:
-        raise YamlError(f"{path}: {error.strerror or error}") from None
-    return parse_yaml(data, name=str(path))
+        raise YamlError(f"{name}: {error.strerror or error}") from None

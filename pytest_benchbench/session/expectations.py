@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from pytest_benchbench.manifests.yaml_documents import YamlError, read_yaml
+from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml, read_bounded
 
 
 class ExpectationsError(Exception):
@@ -49,37 +50,45 @@ class Expectations:
 
     Args:
         entries: In the order of the file.
-        path: The file, for messages.
+        display: The file as messages name it.
+        sha256: Digest of the file.
     """
 
-    def __init__(self, entries: Iterable[KnownMismatch] = (), path: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, entries: Iterable[KnownMismatch] = (), display: str = "", sha256: str = "") -> None:
+        self.display = display
+        self.sha256 = sha256
         self._by_id: dict[str, list[KnownMismatch]] = defaultdict(list)
         for entry in entries:
             self._by_id[entry.id].append(entry)
 
     @classmethod
-    def read(cls, path: Path) -> Expectations:
+    def read(cls, path: Path, display: str | None = None) -> Expectations:
         """Read a YAML list of mappings with the fields of ``KnownMismatch``.
+
+        Args:
+            path: The file.
+            display: What to call it in messages; by default ``path``.
 
         Raises:
             ExpectationsError: The file is missing, no such list, or says two things about one row.
         """
+        display = str(path) if display is None else display
         try:
-            document = read_yaml(path) or []
+            data = read_bounded(path, name=display)
+            document = parse_yaml(data, name=display) or []
             if not isinstance(document, list):
-                raise ExpectationsError(f"{path}: expected a list of entries with id, expected and reason")
+                raise ExpectationsError(f"{display}: expected a list of entries with id, expected and reason")
             entries = msgspec.convert(document, list[KnownMismatch])
         except (YamlError, msgspec.ValidationError) as error:
-            place = "" if isinstance(error, YamlError) else f"{path}: "
+            place = "" if isinstance(error, YamlError) else f"{display}: "
             raise ExpectationsError(f"{place}{error}") from None
         seen: set[tuple[str, str | None, str | None, str | None]] = set()
         for entry in entries:
             key = (entry.id, entry.adapter, entry.suite, entry.params)
             if key in seen:
-                raise ExpectationsError(f"{path}: {entry.id}: the same row is listed twice")
+                raise ExpectationsError(f"{display}: {entry.id}: the same row is listed twice")
             seen.add(key)
-        return cls(entries, path)
+        return cls(entries, display, hashlib.sha256(data).hexdigest())
 
     def __len__(self) -> int:
         return sum(len(entries) for entries in self._by_id.values())

@@ -222,7 +222,7 @@ def _assemble(
     settings: Settings, registry: AdapterRegistry, configured: list[Manifest], positional: dict[Path, Manifest]
 ) -> Plan:
     try:
-        expectations = Expectations.read(settings.expectations) if settings.expectations else Expectations()
+        expectations = _expectations(settings)
         select = RowSelection.of(settings.select, WatermarkCase)
     except (ExpectationsError, SelectionError) as error:
         where = "--bench-select: " if isinstance(error, SelectionError) else ""
@@ -237,6 +237,12 @@ def _assemble(
         pool=AdapterPool(registry, {choice.alias: choice for choice in settings.adapters}, settings.invocation_dir),
         artifacts=ArtifactLoader(max_pixels=settings.max_pixels),
     )
+
+
+def _expectations(settings: Settings) -> Expectations:
+    if settings.expectations is None:
+        return Expectations()
+    return Expectations.read(settings.expectations, _relative(settings.expectations, settings.invocation_dir))
 
 
 def _check_adapters(plan: Plan, *, distributed: bool) -> None:
@@ -257,7 +263,7 @@ def _check_adapters(plan: Plan, *, distributed: bool) -> None:
             )
     if not distributed:
         return
-    for name in sorted({adapter for _, adapter, _ in plan.rows()}):
+    for name in adapters_of(plan.manifests):
         try:
             exclusive = plan.registry.resolve(name).exclusive
         except AdapterUnavailable:
@@ -278,12 +284,12 @@ def _check_expectations(plan: Plan, config: pytest.Config) -> None:
         for entry in entries:
             if row_expects not in ("unresolved", entry.expected):
                 raise pytest.UsageError(
-                    f"{plan.expectations.path}: {entry.id}: expected {entry.expected}, "
+                    f"{plan.expectations.display}: {entry.id}: expected {entry.expected}, "
                     f"but {manifest.display}:{ref.line} expects {row_expects}"
                 )
     if unmatched := plan.expectations.unmatched((ref.case_id, adapter) for _, adapter, ref in plan.rows()):
         shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
-        message = f"{plan.expectations.path}: {len(unmatched)} of {len(plan.expectations)} entries match no row: {shown}"
+        message = f"{plan.expectations.display}: {len(unmatched)} of {len(plan.expectations)} entries match no row: {shown}"
         config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
 
 

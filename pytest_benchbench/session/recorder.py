@@ -251,7 +251,7 @@ class Recorder:
                 terminalreporter.line(line)
 
     def _run_document(self) -> dict[str, Any]:
-        settings = self._plan.settings
+        settings, expectations = self._plan.settings, self._plan.expectations
         return {
             "schema_version": 1,
             "run_id": self._run_id,
@@ -270,7 +270,7 @@ class Recorder:
                 "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
                 "select": [f"{field}={value}" for field, value in settings.select],
                 "verify": settings.verify,
-                "expectations": None if settings.expectations is None else settings.expectations.name,
+                "expectations": {"path": expectations.display, "sha256": expectations.sha256} if expectations else None,
                 "require_available": settings.require_available,
                 "max_pixels": settings.max_pixels,
                 "gate": settings.gate,

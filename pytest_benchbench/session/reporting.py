@@ -56,7 +56,7 @@ def _show(item: CaseItem, report: Any, row: EvidenceRow, excinfo: pytest.Excepti
         report.outcome = "skipped"
         report.wasxfail = f"known wrong answer: {known.reason}"
     elif known is not None and row.outcome == "match" and report.passed:
-        where = item.plan.expectations.path
+        where = item.plan.expectations.display
         _show_failed(report, item.line(f"now answered rightly ({row.detection.status}): take it out of {where}"))
     elif row.outcome == "measured" and report.passed:
         if item.plan.settings.measured_as_xfail:

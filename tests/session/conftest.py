@@ -33,6 +33,8 @@ CONFTEST = """
             word = sample.data.decode().split()[0]
             if word == "raise":
                 raise RuntimeError("the detector broke")
+            if word == "interrupt":
+                raise KeyboardInterrupt
             if word == "exit":
                 os._exit(3)
             if word == "once":  # dies at the first try only
