@@ -214,7 +214,7 @@ def test_an_index_finds_what_the_reader_found(desk, row):
 
 def test_an_index_of_a_kind_without_adapters(desk, image):
     manifest = desk.read_rows(image())
-    index = index_manifest(manifest.path, sha256=manifest.sha256, kind="dataset")
+    index = index_manifest(manifest.path, display="cases.jsonl", sha256=manifest.sha256, kind="dataset")
     assert index.adapters == manifest.adapters
     index.close()
 

@@ -301,12 +301,17 @@ def test_observing_twice_fails(project):
     assert project.outcomes == {"cat-01": "match"}
 
 
+def alone(project):
+    """Run the manifest in a process of its own, without workers."""
+    return project.pytester.runpytest_subprocess("-p", "no:xdist", "-p", "no:randomly", "--bench-run-dir=run", "cases.jsonl")
+
+
 def test_an_interrupted_run_keeps_its_evidence_and_says_so(project):
     project.case("cat-01")
     project.case("cat-02", "interrupt")
     project.case("cat-03")
     project.write()
-    assert project.run("cases.jsonl").ret == 2
+    assert alone(project).ret == 2
     assert project.outcomes == {"cat-01": "match", "cat-02": "not_run", "cat-03": "not_run"}
     assert project.document("run.json")["interrupted"] is True
     assert "interrupted" in (project.path / "run" / "report.md").read_text()
@@ -316,8 +321,7 @@ def test_a_process_that_dies_leaves_the_rows_that_it_finished(project):
     project.case("cat-01")
     project.case("cat-02", "exit")
     project.write()
-    result = project.pytester.runpytest_subprocess("-p", "no:xdist", "-p", "no:randomly", "--bench-run-dir=run", "cases.jsonl")
-    assert result.ret == 3
+    assert alone(project).ret == 3
     assert project.outcomes == {"cat-01": "match"}
     assert project.document("run.json")["run_id"] == project.evidence[0]["run_id"]
     assert "finished" not in project.document("run.json")

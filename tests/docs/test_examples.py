@@ -1,0 +1,144 @@
+"""The marked examples of the documentation do what their pages show.
+
+An HTML comment above a fenced block marks it. Blocks of one name on one page share an empty folder, in the order of the page.
+
+- ``<!-- example: NAME -->`` above a console block: each line after ``$ `` is run by a shell, and the lines below it are
+  compared with what it prints. ``...`` stands for anything in a line, and alone in a line for any number of lines. A command
+  without lines below it may print anything and has to succeed. Rules of ``=``, ``-`` and ``_`` may differ in length.
+- ``<!-- example: NAME -->`` above a Python block: it is run.
+- ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+BLOCK = re.compile(
+    r"^<!-- example: (?P<name>[\w-]+)(?:, file: (?P<file>\S+))? -->\n+```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+
+MARKED = re.compile(r"^<!-- example:", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A marked block."""
+
+    name: str
+    file: str | None
+    language: str
+    text: str
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """Read the marked blocks of a page."""
+    return [Block(**found.groupdict()) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+EXAMPLES = [(page, name) for page in PAGES for name in dict.fromkeys(block.name for block in blocks_of(page))]
+
+
+def commands_of(text: str) -> list[tuple[str, str]]:
+    """Split a console block into commands and what is shown below each."""
+    commands: list[tuple[str, str]] = []
+    lines = iter(text.splitlines(keepends=True))
+    for line in lines:
+        if line.startswith("$ "):
+            command = line[2:]
+            while command.endswith("\\\n"):
+                command += next(lines)
+            commands.append((command, ""))
+        else:
+            commands[-1] = (commands[-1][0], commands[-1][1] + line)
+    return commands
+
+
+def agrees(printed: str, shown: str) -> bool:
+    """Say whether a command printed what a page shows."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n" for line in even(shown)
+    )
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in even(printed))) is not None
+
+
+def even(text: str) -> list[str]:
+    """Give the lines without what may differ: blank ends, and the length of rules."""
+    return [re.sub(r"([=_-])\1{4,}", r"\1\1\1\1\1", line.rstrip()) for line in text.rstrip().splitlines()]
+
+
+class Folder:
+    """A folder in which the blocks of one example are carried out."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.status = 0
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        scripts = os.pathsep.join([sysconfig.get_path("scripts"), kept.get("PATH", os.defpath)])
+        self.environment = kept | {"PATH": scripts, "PYTEST_ADDOPTS": "-p no:randomly", "COLUMNS": "80"}
+
+    def carry_out(self, block: Block):
+        if block.file is not None:
+            (self.path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            printed = self.run([sys.executable, "-c", block.text])
+            assert self.status == 0, printed
+        else:
+            for command, shown in commands_of(block.text):
+                self.check(command, shown)
+
+    def check(self, command: str, shown: str):
+        python = shlex.quote(sys.executable)
+        shell = f'pytest() {{ {python} -m pytest "$@"; }}\npython() {{ {python} "$@"; }}\n(exit {self.status})\n{command}'
+        printed = self.run(["sh", "-c", shell])
+        if shown.strip():
+            assert agrees(printed, shown), f"$ {command}\n--- printed\n{printed}--- the page shows\n{shown}"
+        else:
+            assert self.status == 0, f"$ {command}\n{printed}"
+
+    def run(self, command: list[str]) -> str:
+        done = subprocess.run(
+            command, cwd=self.path, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self.status = done.returncode
+        return done.stdout
+
+
+@pytest.mark.parametrize(("page", "name"), EXAMPLES, ids=[f"{page.name}-{name}" for page, name in EXAMPLES])
+def test_example(page, name, tmp_path):
+    folder = Folder(tmp_path)
+    for block in blocks_of(page):
+        if block.name == name:
+            folder.carry_out(block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_mark_is_understood(page):
+    assert len(blocks_of(page)) == len(MARKED.findall(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "fits"),
+    [
+        ("a\n", "a\n", True),
+        ("a\n", "a\nb\n", False),
+        ("a ... c\n", "a b c\n", True),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\n", "a\n", True),
+        ("a.c\n", "abc\n", False),
+        ("===== a =====\n", "====== a ======\n\n", True),
+    ],
+)
+def test_what_is_shown_stands_for(shown, printed, fits):
+    assert agrees(printed, shown) is fits
