@@ -2,7 +2,7 @@
 
 import pytest
 
-HEAVY = ("numpy", "PIL", "msgspec", "yaml", "scipy", "click", "pytest_benchbench.session.planning", "pytest_benchbench.adapters")
+HEAVY = ("numpy", "PIL", "msgspec", "yaml", "click", "pytest_benchbench.session.planning", "pytest_benchbench.adapters")
 
 
 @pytest.fixture
