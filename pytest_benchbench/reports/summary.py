@@ -84,7 +84,7 @@ class _Summary:
             self._detection_ranges.add(row.detection, series, facets)
         if counts_as != "not_run":
             self._fidelity.add(row.fidelity, series, facets)
-        if row.removal is not None or facets.state == "removed":
+        if facets.state == "removed":
             outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
             self._removal[*series, facets.transform, outcome] += 1
         self._listings.add(settled)

@@ -72,12 +72,15 @@ def test_every_gate_refuses_incomplete_or_unverified_evidence(good, changed, rul
     assert [one.id for one in decision.rules if one.passed is False] == [rule]
 
 
-@pytest.mark.parametrize(("allowed", "expected"), [(True, "pass"), (False, "refused")])
-def test_a_policy_may_allow_lazy_verification(row, allowed, expected):
+@pytest.mark.parametrize(
+    ("allowed", "expected", "required"), [(True, "pass", "preflight or lazy"), (False, "refused", "preflight")]
+)
+def test_a_policy_may_allow_lazy_verification(row, allowed, expected, required):
     loaded = policy(recall(0.5), allow_lazy_verification=allowed)
     decision = decide(loaded, [row("a")], replace(FACTS, lazy_verification=True))
     assert decision.decision == expected
-    assert rules_of(decision)["verified_before_run"].observed == "lazy"
+    rule = rules_of(decision)["verified_before_run"]
+    assert (rule.observed, rule.required) == ("lazy", required)
 
 
 def test_no_evidence_is_inconclusive():
@@ -191,6 +194,11 @@ def test_a_bound_implies_the_observed_rate(hundred):
     assert implications(policy(*rules), hundred) == ["bound", None]
 
 
+def test_of_equally_strict_rules_the_first_is_named(hundred):
+    rules = (recall(0.5, "weak"), recall(0.9, "one"), recall(0.9, "two"))
+    assert implications(policy(*rules), hundred) == ["one", None, "one"]
+
+
 def test_of_equal_rules_the_later_is_implied(hundred):
     assert implications(policy(recall(0.8, "one"), recall(0.8, "two")), hundred) == [None, "one"]
 
@@ -212,6 +220,7 @@ def test_rules_about_other_failures_imply_nothing(hundred, other):
 
 def test_a_rule_below_its_minimum_is_implied_by_nothing(hundred):
     assert implications(policy(recall(0.5, min_n=101), recall(0.9, "other")), hundred) == [None, None]
+    assert implications(policy(recall(0.5, min_n=100), recall(0.9, "other")), hundred) == ["other", None]
 
 
 @pytest.mark.parametrize(

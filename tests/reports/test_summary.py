@@ -200,6 +200,13 @@ def test_removed_artifacts_are_observed_and_certify_nothing(row, report, status,
     assert line["certifies_erasure"] is False
 
 
+def test_a_removed_row_that_a_dying_worker_left_is_unknown(row, report):
+    lost = row("a", state="removed", status="error")
+    lost["removal"] = None
+    (line,) = report([lost])["results"]["removal"]
+    assert line["rows_unknown"] == 1
+
+
 def test_an_unstable_removed_row_is_unknown(row, report):
     rows = [row("a", state="removed", attempt=1), row("a", state="removed", attempt=2, status="not_detected")]
     (line,) = report(rows)["results"]["removal"]
