@@ -10,6 +10,10 @@ import yaml
 MAX_YAML_BYTES = 16 * 1024 * 1024
 
 
+_FAULTS = (yaml.YAMLError, ValueError, RecursionError, AttributeError, LookupError, TypeError)
+"""What PyYAML raises about bytes that are no document; the last three for a tag whose value does not fit it."""
+
+
 class YamlError(Exception):
     """The file cannot be read; one line that names file, line and fault."""
 
@@ -56,7 +60,7 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise YamlError(f"{name}{line}: {' '.join(str(error.problem).split())}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except _FAULTS as error:
         raise YamlError(f"{name}: not a YAML document: {' '.join(str(error).split())}") from None
 
 

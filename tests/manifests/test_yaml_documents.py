@@ -31,8 +31,11 @@ def test_an_empty_document_is_none():
         (b"\xff\xfe\xfa", "x: "),
         (b"a: 2026-13-45", "x: "),
         (b"[" * 5000, "x: "),
+        (b"!!timestamp x", "x: "),
+        (b"!!bool x", "x: "),
+        (b"!!int ''", "x: "),
     ],
-    ids=["repeated", "nested", "number", "alias", "tag", "open", "bytes", "date", "deep"],
+    ids=["repeated", "nested", "number", "alias", "tag", "open", "bytes", "date", "deep", "no-time", "no-truth", "no-number"],
 )
 def test_what_would_mean_something_else_is_refused_in_one_line(text, says):
     with pytest.raises(YamlError) as caught:
