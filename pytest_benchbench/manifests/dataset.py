@@ -85,18 +85,16 @@ def dataset_schema() -> dict[str, Any]:
 _REQUIRED = sum(field.required for field in msgspec.structs.fields(DatasetCase))
 
 
-def _members(case: DatasetCase) -> int:
-    optional = (case.generatorFamily, case.generatorModel, case.path, case.splitGroup, case.resolutionGroup, case.prompt)
-    return _REQUIRED + len(optional) - optional.count(None)
-
-
-def _surely_sound(case: DatasetCase, context: RowContext) -> bool:
-    return (
+def _sound_members(case: DatasetCase, context: RowContext) -> int:
+    if not (
         is_hex(case.sha256)
         and case.id.isprintable()
         and (case.path is None or surely_allowed(case.path, context.outside_allowed))
         and (case.label == 0 or case.generatorFamily is not None)
-    )
+    ):
+        return 0
+    optional = (case.generatorFamily, case.generatorModel, case.path, case.splitGroup, case.resolutionGroup, case.prompt)
+    return _REQUIRED + len(optional) - optional.count(None)
 
 
 def _problems(row: Mapping[str, Any], context: RowContext) -> Iterator[Problem]:
@@ -113,7 +111,6 @@ DATASET = RowKind(
     id_field="id",
     adapter_field=None,
     files=(PinnedFile("path", "sha256"),),
-    surely_sound=_surely_sound,
-    members=_members,
+    sound_members=_sound_members,
     problems=_problems,
 )

@@ -14,6 +14,8 @@ from msgspec import Meta
 
 from pytest_benchbench.manifests.faults import shown
 
+HEX_DIGITS = b"0123456789abcdef"
+
 MAX_ID_LENGTH = 200
 
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -91,10 +93,7 @@ def path_field(description: str, *, nullable: bool = False) -> Meta:
 
 def is_hex(text: str) -> bool:
     """Say whether a text consists of lower-case hex digits."""
-    try:  # half the time of a regular expression, and this is asked twice for every row
-        return bytes.fromhex(text).hex() == text
-    except ValueError:
-        return False
+    return not text.encode().translate(None, HEX_DIGITS)  # a third of the time of a regular expression
 
 
 def is_free_of_control(text: str) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from itertools import accumulate
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, chain
 from typing import BinaryIO
 
 MAX_LINE_BYTES = 1024 * 1024
 """The longest line, without its end; a longer one is never held in memory."""
 
-BLOCK_BYTES = 1024 * 1024
+BLOCK_BYTES = 128 * 1024
+"""What is read at once: lines that are still in the processor's cache decode faster."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -38,31 +39,33 @@ class Lines:
         self.terminated = True
 
     def __iter__(self) -> Iterator[tuple[int, int, bytes]]:
+        return chain.from_iterable(self._batches())
+
+    def _batches(self) -> Iterator[Iterable[tuple[int, int, bytes]]]:
+        """Yield the lines of each block, counted by iterators in C: a loop here costs half as much as decoding the rows."""
         digest = hashlib.sha256()
-        number, offset, pending, dropped = 0, 0, b"", 0
+        number, offset, pending, dropped = 1, 0, b"", 0
         while block := self._file.read(BLOCK_BYTES):
             digest.update(block)
             if offset == 0 and not pending and block.startswith(BYTE_ORDER_MARK):
                 offset, block = len(BYTE_ORDER_MARK), block[len(BYTE_ORDER_MARK) :]
             block = pending + block
             *lines, pending = block.split(b"\n")
-            sizes = [len(line) + 1 for line in lines]
             if lines:
+                sizes = [len(line) + 1 for line in lines]
                 sizes[0] += dropped
-                dropped = 0
-            if b"\r" in block:
-                lines = [line.removesuffix(b"\r") for line in lines]
-            # Iterators written in C: a loop here would cost as much as the decoding of a row.
-            yield from zip(range(number + 1, number + len(lines) + 1), accumulate(sizes, initial=offset), lines)
-            number += len(lines)
-            offset += sum(sizes)
+                if b"\r" in block:
+                    lines = [line.removesuffix(b"\r") for line in lines]
+                numbers, offsets = range(number, number + len(lines)), accumulate(sizes, initial=offset)
+                yield zip(numbers, offsets, lines, strict=False)  # there is one offset more: that of what follows
+                number, offset, dropped = number + len(lines), offset + sum(sizes), 0
             if len(pending) > _KEPT_BYTES:
                 dropped += len(pending) - _KEPT_BYTES
                 pending = pending[:_KEPT_BYTES]
         self.sha256 = digest.hexdigest()
         if pending:
             self.terminated = False
-            yield number + 1, offset, pending.removesuffix(b"\r")
+            yield [(number, offset, pending.removesuffix(b"\r"))]
 
 
 def without_end(line: bytes) -> bytes:

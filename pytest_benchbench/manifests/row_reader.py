@@ -44,8 +44,7 @@ class RowReader:
         self._decode = msgspec.json.Decoder(kind.row).decode
         self._decode_plain = msgspec.json.Decoder().decode
         self._encode = msgspec.json.Encoder().encode
-        self._surely_sound = kind.surely_sound
-        self._members = kind.members
+        self._sound_members = kind.sound_members
 
     def accept(self, line: bytes) -> Any | None:
         """Read a line in which surely nothing is wrong; ``None`` when ``examine`` must look.
@@ -56,10 +55,11 @@ class RowReader:
         """
         try:
             case = self._decode(line)
-            if not self._surely_sound(case, self._context):
-                return None
-            if line.count(b":") <= self._members(case):
+            members = self._sound_members(case, self._context)
+            if line.count(b":") <= members:
                 return case
+            if not members:
+                return None
             written = self._encode(case)
             if written == line:
                 return case

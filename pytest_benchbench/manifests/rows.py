@@ -74,9 +74,9 @@ class RowKind:
         id_field: The field that must be unique.
         adapter_field: The field that names the adapter, if rows name one.
         files: The files that a row names.
-        surely_sound: A quick look at a decoded row. True means that ``problems`` and the field checks would find nothing;
-            false means that somebody must look.
-        members: Of a decoded row, how many members its line has at least, those of nested objects included.
+        sound_members: A quick look at a decoded row. 0 means that somebody must look closer; another number means that
+            ``problems`` and the field checks would find nothing, and that the line has at least so many members, those of
+            nested objects included.
         problems: The rules over several fields, given the fields that are sound by themselves; an optional field that is
             absent is null.
     """
@@ -86,8 +86,7 @@ class RowKind:
     id_field: str
     adapter_field: str | None
     files: tuple[PinnedFile, ...]
-    surely_sound: Callable[[Any, RowContext], bool]
-    members: Callable[[Any], int]
+    sound_members: Callable[[Any, RowContext], int]
     problems: Callable[[Mapping[str, Any], RowContext], Iterator[Problem]]
 
 

@@ -46,7 +46,7 @@ _PARAMETER_LEVELS = MAX_DEPTH - 2
 _CONTAINERS = frozenset({dict, list})
 
 
-class Transform(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Transform(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """What was done to the artifact, exactly enough to do it again."""
 
     name: Annotated[Text, text_field("Name of the transform, `none` where nothing was done.")]
@@ -63,7 +63,7 @@ State = Literal["clean", "marked", "attacked", "removed", "forged"]
 Expectation = Literal["detected", "not_detected", "unresolved"]
 
 
-class WatermarkCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WatermarkCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One case: an artifact, the adapter that is asked about it, and the answer that is expected."""
 
     schema_version: Annotated[Literal[1], described("Version of this format.", "the integer 1")]
@@ -115,26 +115,26 @@ def watermark_schema() -> dict[str, Any]:
 _MEMBERS = len(msgspec.structs.fields(WatermarkCase)) + len(msgspec.structs.fields(Transform))
 
 
-def _members(case: WatermarkCase) -> int:
-    return _MEMBERS + len(case.transform.parameters)
-
-
-def _surely_sound(case: WatermarkCase, context: RowContext) -> bool:
-    if not (context.matching[case.adapter, case.media_type] and case.case_id.isprintable()):
-        return False
-    outside_allowed, digests, reference = context.outside_allowed, case.sha256, case.reference_path
+def _sound_members(case: WatermarkCase, context: RowContext) -> int:
+    parameters, path, digests = case.transform.parameters, case.path, case.sha256
+    reference = case.reference_path
     if reference is not None and case.reference_sha256 is not None:
         digests += case.reference_sha256
-        if not surely_allowed(reference, outside_allowed):
-            return False
+        if not surely_allowed(reference, context.outside_allowed):
+            return 0
     elif reference is not case.reference_sha256:
-        return False
-    if not (is_hex(digests) and surely_allowed(case.path, outside_allowed)):
-        return False
-    for value in case.transform.parameters.values():  # a generator would cost a tenth of the whole look
+        return 0
+    if not (
+        context.matching[case.adapter, case.media_type]
+        and case.case_id.isprintable()
+        and is_hex(digests)
+        and surely_allowed(path, context.outside_allowed)
+    ):
+        return 0
+    for value in parameters.values():  # a generator would cost a tenth of the whole look
         if value.__class__ in _CONTAINERS and too_deep(value, _PARAMETER_LEVELS - 1):
-            return False
-    return True
+            return 0
+    return _MEMBERS + len(parameters)
 
 
 def _problems(row: Mapping[str, Any], context: RowContext) -> Iterator[Problem]:
@@ -161,7 +161,6 @@ WATERMARK = RowKind(
     id_field="case_id",
     adapter_field="adapter",
     files=(PinnedFile("path", "sha256"), PinnedFile("reference_path", "reference_sha256")),
-    surely_sound=_surely_sound,
-    members=_members,
+    sound_members=_sound_members,
     problems=_problems,
 )
