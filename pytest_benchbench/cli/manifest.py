@@ -236,7 +236,10 @@ def _wanted(adapter: str, media_type: str | None, media_types: Mapping[str, froz
         )
     if media_type is not None and media_type not in known:
         raise click.UsageError(f"{adapter} is asked about {' or '.join(sorted(known))}, not {media_type}")
-    return known & SUFFIXES.keys() if media_type is None else frozenset({media_type})
+    wanted = known & SUFFIXES.keys() if media_type is None else frozenset({media_type})
+    if not wanted:
+        raise click.UsageError(f"{adapter} is asked about {' or '.join(sorted(known))}, of which this kind has no rows")
+    return wanted
 
 
 def _demand(options: dict[str, Any], *names: str, kind: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -122,9 +123,12 @@ def dataset_rows(images: Sequence[DescribedImage], place: Place, *, onto: Manife
         onto: A manifest to which the rows are added.
 
     Raises:
-        BuildingError: An image cannot be named from the manifest, is not what a table says, or has a row already.
+        BuildingError: An image cannot be named from the manifest, is not what a table says, is given twice, or has a row
+            already.
     """
     paths = [place.relative(image.file) for image in images]
+    if repeated := next((path for path, count in Counter(paths).items() if count > 1), None):
+        raise BuildingError(f"{repeated}: is given more than once; an image has one row")
     taken = ids_besides(onto, None, set(paths)) | {image.fields["id"] for image in images if "id" in image.fields}
     wishes = [(id_part(PurePosixPath(path).with_suffix("").as_posix()), id_part(path)) for path in paths]
     for image, path, made in zip(images, paths, unique_ids(wishes, taken), strict=True):

@@ -31,6 +31,8 @@ from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_ob
 MAX_GOLDEN_SET_BYTES = 64 * 1024 * 1024
 """Of a file whose first lines do not tell its kind, as much is looked at as one JSON document."""
 
+TOO_LONG = "line longer than 1 MiB"
+
 
 class ManifestChangedError(Exception):
     """The file is no longer what was validated."""
@@ -251,7 +253,7 @@ def _read(
     stamp, lines = _stamp(file), Lines(file)
     for number, offset, line in lines:
         if len(line) > MAX_LINE_BYTES:
-            log.add(number, None, "line longer than 1 MiB")
+            log.add(number, None, TOO_LONG)
             continue
         if (case := accept(line)) is not None:
             case_id = id_of(case)
@@ -301,8 +303,11 @@ def _tell_kind(file: BufferedReader, display: str) -> RowKind:
 
 
 def _why_untold(document: bytes) -> str:
+    line = document.split(b"\n", 1)[0].removesuffix(b"\r")
+    if len(line) > MAX_LINE_BYTES:
+        return TOO_LONG
     try:
-        parse_object(document.split(b"\n", 1)[0].removesuffix(b"\r")[: MAX_LINE_BYTES + 1])
+        parse_object(line)
     except MalformedJsonError as error:
         return str(error)
     return "a row of no known kind"

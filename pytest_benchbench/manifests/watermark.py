@@ -94,8 +94,9 @@ class WatermarkCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=
 def watermark_schema() -> dict[str, Any]:
     """Give the JSON Schema (2020-12) of one row of a watermark manifest.
 
-    Everything that the reader accepts is valid under it. The reader refuses more: repeated keys, integers written with a
-    fraction, paths that leave the directory on the way, adapters that are not registered.
+    Everything that the reader accepts is valid under it, except paths elsewhere that artifact roots allow. The reader
+    refuses more: repeated keys, integers written with a fraction, paths that leave the directory on the way, adapters that
+    are not registered.
     """
     document = schema_document(WatermarkCase, "Row of a watermark manifest")
     paths, digests = {"reference_path": {"type": "null"}}, {"reference_sha256": {"type": "null"}}

@@ -266,6 +266,24 @@ def test_a_digest_of_the_table_must_be_that_of_the_file(here):
     assert sorted(os.listdir()) == ["1.png", "files.csv"]
 
 
+def test_an_image_has_one_row(here):
+    put("1.png")
+    with open("files.csv", "w") as file:
+        file.write("path,label,source\n1.png,0,raise\n./1.png,0,raise\n")
+    result = invoke("files.csv", *DATASET)
+    assert (result.exit_code, result.stderr) == (1, "1.png: is given more than once; an image has one row\n")
+
+
+def test_an_adapter_of_texts_has_no_rows_here(here, monkeypatch):
+    from pytest_benchbench.cli import manifest
+
+    monkeypatch.setattr(manifest, "_media_types", lambda *_: {"words": frozenset({"text"})})
+    put("notes.txt")
+    result = invoke("notes.txt", *MARKED, "--adapter", "words")
+    assert result.exit_code == 2
+    assert "words is asked about text, of which this kind has no rows" in result.stderr
+
+
 def test_faults_of_a_table_are_named_by_its_lines(here):
     with open("files.csv", "w") as file:
         file.write("path,label,source\n1.png,2,raise\n")

@@ -27,7 +27,11 @@ def test_an_object_of_no_kind_is_refused_with_the_shapes(desk, line):
 
 @pytest.mark.parametrize(
     ("line", "why"),
-    [("[1]", "expected a JSON object, got an array"), ("case_id,path", "not JSON at column 1: Expecting value")],
+    [
+        ("[1]", "expected a JSON object, got an array"),
+        ("case_id,path", "not JSON at column 1: Expecting value"),
+        ("x" * 1_048_577, "line longer than 1 MiB"),
+    ],
 )
 def test_a_file_that_is_no_manifest_is_refused_with_the_reason_and_the_shapes(desk, line, why):
     assert desk.faults(line) == [f"cases.jsonl:1: {why}; {SHAPES}"]
