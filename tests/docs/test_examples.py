@@ -1,9 +1,9 @@
 """The marked examples of the documentation do what their pages show.
 
-An HTML comment above a fenced block marks it. Blocks of one name on one page share an empty folder, in the order of the page.
+An HTML comment above a fenced block marks it. Blocks of one name on one page share a folder, in the order of the page.
 
-- ``<!-- example: NAME -->`` above a console block: each line after ``$ `` is run by a shell, and the lines below it are
-  compared with what it prints. ``...`` stands for anything in a line, and alone in a line for any number of lines. A command
+- ``<!-- example: NAME -->`` above a console block: each line after ``$ ``, continued after ``> ``, is run by a shell, and the
+  lines below it are compared with what it prints. ``...`` stands for anything in a line, and alone in a line for any number of lines. A command
   without lines below it may print anything and has to succeed. Rules of ``=``, ``-`` and ``_`` may differ in length.
 - ``<!-- example: NAME -->`` above a Python block: it is run.
 - ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
@@ -28,6 +28,10 @@ BLOCK = re.compile(
     r"^<!-- example: (?P<name>[\w-]+)(?:, file: (?P<file>\S+))? -->\n+```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 
+COMMAND = re.compile(r"^\$ (?P<command>.*\n(?:> .*\n)*)(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+ANYTHING = re.compile(r"(?<!\.)\.\.\.(?!\.)")
+
 MARKED = re.compile(r"^<!-- example:", re.MULTILINE)
 
 
@@ -51,23 +55,13 @@ EXAMPLES = [(page, name) for page in PAGES for name in dict.fromkeys(block.name 
 
 def commands_of(text: str) -> list[tuple[str, str]]:
     """Split a console block into commands and what is shown below each."""
-    commands: list[tuple[str, str]] = []
-    lines = iter(text.splitlines(keepends=True))
-    for line in lines:
-        if line.startswith("$ "):
-            command = line[2:]
-            while command.endswith("\\\n"):
-                command += next(lines)
-            commands.append((command, ""))
-        else:
-            commands[-1] = (commands[-1][0], commands[-1][1] + line)
-    return commands
+    return [(found["command"].replace("\n> ", "\n"), found["shown"]) for found in COMMAND.finditer(text)]
 
 
 def agrees(printed: str, shown: str) -> bool:
     """Say whether a command printed what a page shows."""
     pattern = "".join(
-        r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n" for line in even(shown)
+        r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, ANYTHING.split(line))) + r"\n" for line in even(shown)
     )
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in even(printed))) is not None
 
@@ -137,6 +131,7 @@ def test_every_mark_is_understood(page):
         ("a\n...\nd\n", "a\nb\nc\nd\n", True),
         ("a\n...\n", "a\n", True),
         ("a.c\n", "abc\n", False),
+        (".....F\n", "......F\n", False),
         ("===== a =====\n", "====== a ======\n\n", True),
     ],
 )
