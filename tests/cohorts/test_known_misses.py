@@ -10,7 +10,7 @@ from pytest_benchbench.artifacts.image import decode_image
 from pytest_benchbench.cohorts.defaults import DEFAULT_COHORTS
 from pytest_benchbench.cohorts.pictures import encode_png
 from pytest_benchbench.cohorts.recipe import open_marks
-from pytest_benchbench.manifests.yaml_documents import read_yaml
+from pytest_benchbench.manifests.yaml_documents import parse_yaml
 
 EXPECTATIONS = Path(__file__).parents[2] / "benchmarks" / "expectations.yaml"
 
@@ -31,11 +31,15 @@ def test_every_lossless_miss_of_a_default_cohort_is_listed_and_nothing_else(name
     if name == "real-image":
         pytest.importorskip("skimage")
     recipe = DEFAULT_COHORTS[name]()
-    listed = [entry["id"] for entry in read_yaml(EXPECTATIONS) if entry["id"].startswith(f"{recipe.prefix}-")]
+    listed = [
+        entry["id"]
+        for entry in parse_yaml(EXPECTATIONS.read_bytes(), name="expectations.yaml")
+        if entry["id"].startswith(f"{recipe.prefix}-")
+    ]
     assert sorted(listed) == sorted(missed_marks(recipe))
 
 
 def test_an_entry_names_the_adapter_the_right_verdict_and_a_reason():
-    for entry in read_yaml(EXPECTATIONS):
+    for entry in parse_yaml(EXPECTATIONS.read_bytes(), name="expectations.yaml"):
         assert set(entry) == {"id", "adapter", "expected", "reason"}
         assert (entry["adapter"], entry["expected"]) == ("dwt-dct", "detected")
