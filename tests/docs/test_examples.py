@@ -2,9 +2,10 @@
 
 An HTML comment above a fenced block marks it. Blocks of one name on one page share a folder, in the order of the page.
 
-- ``<!-- example: NAME -->`` above a console block: each line after ``$ ``, continued after ``> ``, is run by a shell, and the
-  lines below it are compared with what it prints. ``...`` stands for anything in a line, and alone in a line for any number of lines. A command
-  without lines below it may print anything and has to succeed. Rules of ``=``, ``-`` and ``_`` may differ in length.
+- ``<!-- example: NAME -->`` above a console block: each line after ``$ ``, continued after ``> ``, is run by a shell, and
+  the lines below it are compared with what it prints. ``...`` stands for anything in a line, and alone in a line for any
+  number of lines; rules of ``=``, ``-`` and ``_`` may differ in length. A command without lines below it may print anything
+  and has to succeed.
 - ``<!-- example: NAME -->`` above a Python block: it is run.
 - ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
 """
@@ -25,7 +26,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(
-    r"^<!-- example: (?P<name>[\w-]+)(?:, file: (?P<file>\S+))? -->\n+```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+    r"^<!-- example: (?P<name>[\w-]+)(?:, file: (?P<file>\S+))? -->\n+```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
 )
 
 COMMAND = re.compile(r"^\$ (?P<command>.*\n(?:> .*\n)*)(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
