@@ -35,7 +35,20 @@ def test_an_empty_document_is_none():
         (b"!!bool x", "x: "),
         (b"!!int ''", "x: "),
     ],
-    ids=["repeated", "nested", "number", "alias", "tag", "open", "bytes", "date", "deep", "no-time", "no-truth", "no-number"],
+    ids=[
+        "repeated",
+        "nested",
+        "number",
+        "alias",
+        "tag",
+        "open",
+        "bytes",
+        "date",
+        "deep",
+        "no-time",
+        "no-truth",
+        "no-number",
+    ],
 )
 def test_what_would_mean_something_else_is_refused_in_one_line(text, says):
     with pytest.raises(YamlError) as caught:
