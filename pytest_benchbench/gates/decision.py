@@ -17,6 +17,9 @@ from pytest_benchbench.gates.rules import Measurement, tally
 
 Verdict = Literal["pass", "refused", "inconclusive"]
 
+_Case = tuple[str, str, str | None]
+"""Adapter, case id and parameters: a planned row without its suite."""
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFacts:
@@ -114,8 +117,9 @@ class Decision(msgspec.Struct, frozen=True):
 def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFacts) -> Decision:
     """Apply a policy to evidence.
 
-    Beside its own rules every policy demands that no row was lost, that the user left none out, and that files were
-    verified before the run unless it allows otherwise.
+    Beside its own rules every policy demands that no row was lost, that the user left none out, that no case was asked
+    in several suites (it would count several times), and that files were verified before the run unless it allows
+    otherwise.
 
     Args:
         loaded: The policy.
@@ -129,7 +133,13 @@ def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFact
     tallies = [(rule, tally(rule)) for rule in policy.rules]
     outcomes: Counter[str] = Counter()
     manifests: set[Digest] = set()
+    suites: dict[_Case, str] = {}
+    in_several: set[_Case] = set()
     for settled in rows:
+        key = settled.row.key
+        case = (key.adapter, key.case_id, key.params)
+        if suites.setdefault(case, key.suite) != key.suite:
+            in_several.add(case)
         counts_as = standing(settled)
         outcomes[settled.outcome] += 1
         manifests.add(Digest(settled.row.manifest.name, settled.row.manifest.sha256))
@@ -140,8 +150,9 @@ def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFact
     planned = outcomes.total() - outcomes["not_run"] + lost + facts.left_out
     rules = [
         *(_decided(rule, found, _implied_by(rule, found, measured)) for rule, found in measured),
-        _missing("nothing_lost", lost, planned),
-        _missing("nothing_left_out", facts.left_out, planned),
+        _none_of("nothing_lost", lost, planned),
+        _none_of("nothing_left_out", facts.left_out, planned),
+        _none_of("one_suite_per_case", len(in_several), len(suites)),
         _verified(facts.lazy_verification, policy.allow_lazy_verification),
     ]
     return Decision(
@@ -228,14 +239,14 @@ def _same_failures(rule: Rule, found: Measurement, other: Rule, its: Measurement
     return same_units and same_direction and "==" not in {rule.op, other.op}
 
 
-def _missing(name: str, count: int, planned: int) -> DecidedRule:
+def _none_of(name: str, count: int, n: int) -> DecidedRule:
     return DecidedRule(
         id=name,
         passed=count == 0,
         observed=count,
         required="<= 0",
         bound="observed",
-        n=planned,
+        n=n,
         failures=count,
         max_failures=0,
     )

@@ -36,7 +36,7 @@ Metric = Literal[
     "detection_rate",
 ]
 
-OWN_RULES = ("nothing_lost", "nothing_left_out", "verified_before_run")
+OWN_RULES = ("nothing_lost", "nothing_left_out", "one_suite_per_case", "verified_before_run")
 """Rules that every decision contains, whatever the policy says; a policy cannot use their names."""
 
 _CHOICES = {"metric": Metric, "op": Operator, "bound": Bound, "unit": Unit}
@@ -108,18 +108,19 @@ def built_in_policies() -> tuple[str, ...]:
     )
 
 
-def load_policy(name_or_path: str) -> LoadedPolicy:
+def load_policy(name_or_path: str, directory: Path | None = None) -> LoadedPolicy:
     """Read a built-in policy by its name or any policy by its path.
 
     Args:
         name_or_path: A name of ``built_in_policies()``; anything that ends in ``.yaml`` or ``.yml`` or contains a path
             separator is a path.
+        directory: Where a relative path starts; by default the working directory.
 
     Raises:
         PolicyError: There is no such policy, or it is not one.
     """
     if Path(name_or_path).suffix in {".yaml", ".yml"} or Path(name_or_path).name != name_or_path:
-        return _parse(_read(name_or_path), name_or_path)
+        return _parse(_read(name_or_path, directory or Path()), name_or_path)
     if name_or_path not in (known := built_in_policies()):
         raise PolicyError(f"{name_or_path}: no such policy; built in: {', '.join(known)}; or give the path of a .yaml file")
     return _parse((_directory() / f"{name_or_path}.yaml").read_bytes(), name_or_path)
@@ -129,9 +130,9 @@ def _directory() -> Traversable:
     return files("pytest_benchbench.gates") / "policies"
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, directory: Path) -> bytes:
     try:
-        with Path(path).open("rb") as file:
+        with (directory / path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -147,6 +147,7 @@ def test_the_record_has_exactly_the_fields_of_the_contract(row, good):
         "known_mismatches",
         "nothing_lost",
         "nothing_left_out",
+        "one_suite_per_case",
         "verified_before_run",
     ]
     assert all(list(rule) == list(document["rules"][0]) for rule in document["rules"])
@@ -157,6 +158,20 @@ def test_lost_rows_are_planned_whether_or_not_evidence_lists_them(row):
     for lost, observed, planned in ((0, 1, 3), (1, 1, 3), (2, 2, 4)):
         rule = rules_of(decide(STRICT, rows, replace(FACTS, lost=lost, left_out=1)))["nothing_lost"]
         assert (rule.observed, rule.failures, rule.n) == (observed, observed, planned)
+
+
+def test_a_case_in_two_suites_is_refused(row, good):
+    rows = [*good, *(row("good0", suite=suite) for suite in ("other.py::test", "third.py::test"))]
+    decision = decide(STRICT, rows, FACTS)
+    rule = rules_of(decision)["one_suite_per_case"]
+    assert decision.decision == "refused"
+    assert (rule.passed, rule.observed, rule.failures, rule.n) == (False, 1, 1, 3)
+
+
+@pytest.mark.parametrize("differs", [{"adapter": "other"}, {"params": "q75"}])
+def test_another_adapter_or_other_parameters_are_another_case(row, differs):
+    rows = [row("a"), row("a", suite="other.py::test", **differs)]
+    assert rules_of(decide(STRICT, rows, FACTS))["one_suite_per_case"].passed
 
 
 def test_the_order_of_rows_does_not_matter(row):

@@ -180,6 +180,19 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path):
             load_policy(str(tmp_path / name))
 
 
+def test_a_relative_path_starts_from_the_given_directory(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "mine.yaml").write_text(f"name: sub\nrules: [{RULE}]\n")
+    (tmp_path / "mine.yaml").write_text(f"name: top\nrules: [{RULE}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert load_policy("mine.yaml").policy.name == "top"
+    assert load_policy("mine.yaml", directory=tmp_path / "sub").policy.name == "sub"
+    assert load_policy(str(tmp_path / "mine.yaml"), directory=tmp_path / "sub").policy.name == "top"
+    assert load_policy("strict", directory=tmp_path / "sub").policy.name == "strict"
+    with pytest.raises(PolicyError, match=r"^none\.yaml: the policy cannot be read"):
+        load_policy("none.yaml", directory=tmp_path)
+
+
 def test_a_path_without_a_yaml_name_is_a_path(tmp_path):
     with pytest.raises(PolicyError, match="strict: the policy cannot be read"):
         load_policy(str(tmp_path / "strict"))
