@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.gates.decision import Decision, describe_rule
@@ -26,11 +26,35 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
         gate: The decision, if a gate ran.
 
     Returns:
-        Lines without line ends and without control characters: the verdict (of the gate with the rules that did not pass,
-        if there is one, and the outcomes), rows by adapter and state, and the first mismatches.
+        Lines without line ends and without control characters: the verdict (what makes the run incomplete, the gate with the
+        rules that did not pass if there is one, and the outcomes), rows by adapter and state, and the first mismatches.
     """
     results = document["results"]
-    return [*_verdict(results, gate), *_counts(results["tables"]["adapter_state"]), *_mismatches(results["mismatches"])]
+    incomplete = _incomplete(document["environment"], results["outcomes"], has_gate=gate is not None)
+    return [
+        *incomplete,
+        *_verdict(results, gate),
+        *_counts(results["tables"]["adapter_state"]),
+        *_mismatches(results["mismatches"]),
+    ]
+
+
+def _incomplete(run: Mapping[str, Any], outcomes: Mapping[str, int], *, has_gate: bool) -> list[str]:
+    """Say why a run is incomplete: whether it was interrupted, and in one line what is missing."""
+    planned = run.get("planned", {})
+    reasons = []
+    if lost := planned.get("lost", 0):
+        reasons.append(f"{_rows(lost)} lost")
+    if outcomes["unavailable"] and outcomes["unavailable"] == sum(outcomes.values()):
+        reasons.append("every row was unavailable")
+    if has_gate and (left_out := planned.get("left_out", 0)):
+        reasons.append(f"{_rows(left_out)} {'was' if left_out == 1 else 'were'} left out, and a gate decides on all")
+    lines = ["interrupted"] if run.get("interrupted") else []
+    return [*lines, f"incomplete: {'; '.join(reasons)}"] if reasons else lines
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
 
 
 def _verdict(results: dict[str, Any], gate: Decision | None) -> list[str]:

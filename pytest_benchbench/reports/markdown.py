@@ -188,7 +188,18 @@ def _inputs(inputs: Line) -> Iterator[str]:
 def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
     if environment:
         yield "## Environment"
+        yield from _decoding(environment.get("decoding", {}))
         yield _table(("what", "value"), _leaves(environment))
+
+
+def _decoding(counts: Mapping[str, int]) -> Iterator[str]:
+    """Say how often decoding was spared because an artifact was still there from an earlier row."""
+    decoded, found = counts.get("misses", 0), counts.get("hits", 0)
+    if decoded + found:
+        artifacts = "1 artifact was" if decoded == 1 else f"{decoded} artifacts were"
+        uses = "1 more use" if found == 1 else f"{found} more uses"
+        it = "it" if 1 in (decoded, found) else "them"
+        yield f"Decoding: {artifacts} decoded, {uses} found {it} decoded already ({100 * found / (decoded + found):.0f} %)."
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

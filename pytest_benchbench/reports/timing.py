@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import asdict
 from typing import Any
 
+from pytest_benchbench.adapters.base import VERDICTS
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.statistics.latency import Latency
 
@@ -16,8 +17,8 @@ CALLS = ("cold", "warm")
 class TimingTally:
     """Collects the wall time of adapter calls. Memory: 8 bytes a call.
 
-    A cold call is the first of an instance and includes loading. A row without an own time (no call, or one call shared by
-    a batch) is in no number.
+    Only calls that ended in a verdict: one that failed or timed out says how long failing takes. A cold call is the first of
+    an instance and includes loading. A row without an own time (no call, or one call shared by a batch) is in no number.
     """
 
     def __init__(self) -> None:
@@ -26,6 +27,8 @@ class TimingTally:
     def add(self, row: EvidenceRow) -> None:
         """Take the time of one row."""
         detection = row.detection
+        if detection.status not in VERDICTS:
+            return
         if detection.adapter_elapsed_ms is not None and detection.call is not None:
             self._calls[row.key.adapter, detection.call].append(detection.adapter_elapsed_ms)
 

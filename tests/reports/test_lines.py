@@ -51,6 +51,50 @@ def test_a_passed_gate_is_one_line(row, report, decision):
     assert terminal_lines(report(rows), decision(rows))[:2] == ["gate strict: pass", "1 row: 1 match"]
 
 
+def planned(**counts):
+    return {"planned": {"rows": 9, "selected": 9, "left_out": 0, "lost": 0, **counts}}
+
+
+@pytest.mark.parametrize(
+    ("run", "first"),
+    [
+        (planned(lost=3), "incomplete: 3 rows lost"),
+        (planned(lost=1), "incomplete: 1 row lost"),
+        (planned(left_out=2), "1 row: 1 match"),
+        ({"interrupted": True}, "interrupted"),
+        ({"interrupted": False}, "1 row: 1 match"),
+    ],
+)
+def test_an_incomplete_run_says_first_why(row, report, run, first):
+    assert terminal_lines(report([row("a", expected="detected")], run))[0] == first
+
+
+def test_an_interrupted_run_says_what_it_lost_too(row, report):
+    lines = terminal_lines(report([row("a")], planned(lost=3) | {"interrupted": True}))
+    assert lines[:3] == ["interrupted", "incomplete: 3 rows lost", "1 row: 1 measured"]
+
+
+def test_rows_left_out_matter_where_a_gate_decides(row, report, decision):
+    rows = [row("a", expected="detected")]
+    assert terminal_lines(report(rows, planned(left_out=2)), decision(rows))[:2] == [
+        "incomplete: 2 rows were left out, and a gate decides on all",
+        "gate strict: pass",
+    ]
+
+
+def test_nothing_but_unavailable_rows_is_incomplete(row, report):
+    rows = [row("a", status="unavailable"), row("b", status="unavailable")]
+    assert terminal_lines(report(rows))[0] == "incomplete: every row was unavailable"
+    assert terminal_lines(report([*rows, row("c")]))[0] == "3 rows: 2 unavailable, 1 measured"
+
+
+def test_several_reasons_are_one_line(row, report, decision):
+    rows = [row("a", status="unavailable")]
+    assert terminal_lines(report(rows, planned(lost=2, left_out=1)), decision(rows))[0] == (
+        "incomplete: 2 rows lost; every row was unavailable; 1 row was left out, and a gate decides on all"
+    )
+
+
 @pytest.mark.parametrize(("states", "beyond"), [(40, []), (43, ["... and 3 more in report.json"])])
 def test_many_states_are_cut(row, report, states, beyond):
     lines = terminal_lines(report([row(f"c{i}", state=f"s{i:02}") for i in range(states)]))

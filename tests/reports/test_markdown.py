@@ -109,6 +109,23 @@ def test_the_environment_is_shown_by_dotted_names(document):
     assert shown == {"versions.python": "3.11.7", "machine.processors": "2", "manifests[0].name": "m"}
 
 
+@pytest.mark.parametrize(
+    ("hits", "misses", "line"),
+    [
+        (30, 10, "Decoding: 10 artifacts were decoded, 30 more uses found them decoded already (75 %)."),
+        (1, 1, "Decoding: 1 artifact was decoded, 1 more use found it decoded already (50 %)."),
+        (0, 2, "Decoding: 2 artifacts were decoded, 0 more uses found them decoded already (0 %)."),
+    ],
+)
+def test_it_says_how_much_decoding_was_spared(row, report, hits, misses, line):
+    markdown = render_markdown(report([row("a")], {"decoding": {"hits": hits, "misses": misses}}))
+    assert line in markdown.splitlines()
+
+
+def test_nothing_decoded_is_not_spoken_of(row, report):
+    assert "Decoding" not in render_markdown(report([row("a")], {"decoding": {"hits": 0, "misses": 0}}))
+
+
 def test_fidelity_shows_ranges_and_states_without_numbers(row, report):
     rows = [
         row("a", fidelity={"status": "measured", "mae": 1.5, "changed_fraction": 0.5, "psnr_db": 40.25}),

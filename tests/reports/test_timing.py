@@ -1,6 +1,7 @@
 """Cold and warm calls of each adapter."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 
@@ -30,6 +31,12 @@ def test_cold_calls_and_adapters_are_kept_apart(row, report):
 def test_a_row_without_a_time_is_in_no_number(row, report):
     rows = [row("a", elapsed=None), row("b", status="unavailable"), row("c", elapsed=2.0)]
     assert report(rows)["timing"]["dwt-dct"]["warm"]["n"] == 1
+
+
+@pytest.mark.parametrize("status", ["error", "timeout", "inference-error", "too-small", "unsupported"])
+def test_a_call_without_a_verdict_is_in_no_number(row, report, status):
+    rows = [row("a", status=status, elapsed=9000.0), row("b", status="scored", elapsed=2.0)]
+    assert report(rows)["timing"]["dwt-dct"]["warm"] == {"n": 1, "p50_ms": 2.0, "p90_ms": 2.0, "max_ms": 2.0}
 
 
 def test_without_any_call_there_is_no_timing(row, report):
