@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from typing import get_args
 
-from pytest_benchbench.adapters.base import Adapter, AdapterUnavailable
+import msgspec
+
+from pytest_benchbench.adapters.base import Adapter, AdapterUnavailable, BatchAdapter, Needs
 from pytest_benchbench.artifacts.media import MEDIA_TYPES
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
 
@@ -32,7 +37,10 @@ class AdapterRegistry:
     """
 
     def __init__(self, installed: Iterable[EntryPoint] = ()) -> None:
-        self._installed = {point.name: point for point in sorted(installed, key=lambda point: (point.name, point.value))}
+        # a distribution that is found in two places gives equal entry points twice
+        self._installed: defaultdict[str, dict[str, EntryPoint]] = defaultdict(dict)
+        for point in installed:
+            self._installed[point.name].setdefault(point.value, point)
         self._classes: dict[str, type[Adapter]] = {}
 
     def register(self, adapter: type[Adapter]) -> None:
@@ -61,12 +69,13 @@ class AdapterRegistry:
         Raises:
             UnknownAdapterError: No such adapter is registered.
             AdapterUnavailable: It is known, but its module cannot be imported here or this version does not have it.
-            AdapterRegistrationError: The entry point leads to something that is no adapter of this name.
+            AdapterRegistrationError: The entry point leads to something that is no adapter of this name, or two
+                distributions provide different adapters of this name.
         """
         if name in self._classes:
             return self._classes[name]
         if name in self._installed:
-            self._classes[name] = _load(self._installed[name])
+            self._classes[name] = _load(_only(self._installed[name].values()))
             return self._classes[name]
         if name in KERNEL_MEDIA_TYPES:
             raise AdapterUnavailable(f"this version of pytest-benchbench has no {name} adapter")
@@ -110,11 +119,31 @@ def installed_registry() -> AdapterRegistry:
     return AdapterRegistry(_installed_entry_points())
 
 
+def _only(points: Iterable[EntryPoint]) -> EntryPoint:
+    """Take the one entry point of a name.
+
+    Raises:
+        AdapterRegistrationError: There are several; which one is meant is not for this package to guess.
+    """
+    first, *others = sorted(points, key=lambda point: point.value)
+    if others:
+        providers = " and ".join(f"{point.value} of {point.dist.name if point.dist else '?'}" for point in (first, *others))
+        raise AdapterRegistrationError(f"adapter {first.name!r} is provided twice, by {providers}: uninstall one of them")
+    return first
+
+
 def _load(point: EntryPoint) -> type[Adapter]:
     try:
-        adapter = point.load()
+        import_module(point.module)
     except ImportError as error:
-        raise AdapterUnavailable(f"{point.value} cannot be imported: {error}") from error
+        raise AdapterUnavailable(f"{point.value} cannot be imported: {_one_line(error)}") from error
+    except Exception as error:  # a missing library of the system, a card that does not answer: whatever a module does
+        message = f"{point.value} cannot be imported: {type(error).__name__}: {_one_line(error)}"
+        raise AdapterUnavailable(message) from error
+    try:
+        adapter = point.load()
+    except AttributeError as error:
+        raise AdapterRegistrationError(f"entry point {point.name!r} leads nowhere: {_one_line(error)}") from None
     _examine(adapter)
     if adapter.name != point.name:
         raise AdapterRegistrationError(
@@ -134,6 +163,18 @@ def _examine(adapter: object) -> None:
     media_types = getattr(adapter, "media_types", None)
     if not isinstance(media_types, (set, frozenset)) or not media_types or not media_types <= set(MEDIA_TYPES):
         raise AdapterRegistrationError(f"{_place(adapter)}: media_types must be a set out of {', '.join(MEDIA_TYPES)}")
+    if adapter.needs not in (known := get_args(Needs)):
+        raise AdapterRegistrationError(f"{_place(adapter)}: needs must be one of {', '.join(known)}, not {adapter.needs!r}")
+    if not isinstance(adapter.Options, type) or not issubclass(adapter.Options, msgspec.Struct):
+        raise AdapterRegistrationError(f"{_place(adapter)}: Options must be a subclass of msgspec.Struct")
+    # a property or what __init__ sets is seen when the adapter is asked
+    batch_size = getattr(adapter, "batch_size", None)
+    if issubclass(adapter, BatchAdapter) and isinstance(batch_size, int) and batch_size < 1:
+        raise AdapterRegistrationError(f"{_place(adapter)}: batch_size must be 1 or more, not {batch_size}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _place(adapter: type) -> str:

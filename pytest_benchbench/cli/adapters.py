@@ -49,7 +49,7 @@ def command(as_json: bool, rules: bool) -> None:
 def _state(registry: AdapterRegistry, pool: AdapterPool, name: str) -> dict[str, Any]:
     state: dict[str, Any] = {
         "name": name,
-        "media_types": sorted(registry.media_types()[name]),
+        "media_types": [],
         "state": "available",
         "reason": None,
         "batch": False,
@@ -59,6 +59,7 @@ def _state(registry: AdapterRegistry, pool: AdapterPool, name: str) -> dict[str,
         "weights": [],
     }
     try:
+        state["media_types"] = sorted(registry.media_types()[name])
         pooled = pool.warm(name)
         state |= msgspec.to_builtins(pooled.load())
         state["batch"] = isinstance(pooled.adapter, BatchAdapter)
