@@ -17,22 +17,21 @@ def verify_manifests(manifests: Iterable[Manifest], *, roots: Sequence[Path]) ->
         roots: Directories besides each manifest's own in which artifacts may lie.
 
     Returns:
-        One line for every row whose file is missing, lies elsewhere or is not what the row pins.
+        One line for every row whose file is missing, lies elsewhere or is not what the row pins, in the order of the
+        manifests.
 
     Raises:
         ManifestChangedError: A manifest was changed since it was validated.
     """
-    misplaced: list[str] = []
 
-    def named_files() -> Iterator[NamedFile]:
+    def named_files() -> Iterator[NamedFile | str]:
         for manifest in manifests:
             for file in manifest.artifacts():
                 try:
                     path = resolve_artifact(file.path, base=manifest.path.parent, roots=roots)
                 except ArtifactPathError as error:
-                    misplaced.append(f"{file.path_origin}: {error}")
+                    yield f"{file.path_origin}: {error}"
                 else:
-                    yield NamedFile(path, file.sha256, file.origin)
+                    yield NamedFile(path, file.sha256, file.origin, file.path_origin, file.path)
 
-    different = preflight(named_files())
-    return misplaced + different
+    return preflight(named_files())

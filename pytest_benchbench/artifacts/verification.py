@@ -40,6 +40,10 @@ class ArtifactMismatchError(Exception):
     """A file whose bytes are not those that the manifest pins."""
 
 
+class _RefusedFileError(Exception):
+    """Why a file is not read, as what follows its name: `` is a directory, not a file``."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedFile:
     """A file that a manifest names.
@@ -48,11 +52,16 @@ class NamedFile:
         path: As ``resolve_artifact`` returned it.
         sha256: The pinned digest, 64 lower-case hex digits.
         origin: Where it is pinned, for messages: ``cases.jsonl:17: sha256``.
+        path_origin: Where its path stands, ``cases.jsonl:17: path``: the place of a file that is not there. By default
+            ``origin``.
+        written: The path as the manifest writes it, for messages; by default the file's name.
     """
 
     path: Path
     sha256: str
     origin: str
+    path_origin: str | None = None
+    written: str | None = None
 
 
 def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> Path:
@@ -97,47 +106,55 @@ def read_verified(path: Path, sha256: str) -> bytes:
         with _open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(size + 1)
+    except _RefusedFileError as refusal:
+        raise ArtifactUnreadableError(f"{path.name}{refusal}") from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise ArtifactUnreadableError(f"{path.name}{_system_refusal(error)}") from None
     if len(data) != size:
         raise ArtifactUnreadableError(f"{path.name} changed while it was read")
     actual = hashlib.sha256(data).hexdigest()
     if actual != sha256:
-        raise ArtifactMismatchError(_mismatch(path, actual, sha256))
+        raise ArtifactMismatchError(f"{path.name}{_mismatch(actual, sha256)}")
     return data
 
 
-def preflight(files: Iterable[NamedFile], *, threads: int | None = None) -> list[str]:
+def preflight(files: Iterable[NamedFile | str], *, threads: int | None = None) -> list[str]:
     """Check every file that the manifests name, each once however many rows name it.
 
     A few files per thread are in flight at any time. What stays in memory for each file is its digest (some 200 bytes; 200
     MB for a million files), never its bytes.
 
     Args:
-        files: In manifest order; consumed as the work proceeds.
+        files: In manifest order; consumed as the work proceeds. A text in place of a file is the line of a fault that was
+            found before, such as a path that leads elsewhere; it comes back at its place.
         threads: How many files are hashed at the same time; by default the number of processors, at most 8.
 
     Returns:
-        One line for each row whose file is missing, unreadable or different, in the order of ``files``.
+        One line for each row whose file is missing, unreadable or different, in the order of ``files``. What is wrong with a
+        path stands under the path's place, another digest under the digest's.
     """
     threads = threads or min(_MAX_THREADS, os.cpu_count() or 1)
     faults: list[str] = []
     found: dict[bytes, bytes | str | None] = {}
-    waiting: deque[tuple[NamedFile, bytes, Future[bytes | str] | None]] = deque()
+    waiting: deque[tuple[NamedFile | str, bytes, Future[bytes | str] | None]] = deque()
 
     def settle() -> None:
         named, key, future = waiting.popleft()
         if future is not None:
             found[key] = future.result()
-        if (fault := _fault(named, found[key])) is not None:
+        fault = named if isinstance(named, str) else _fault(named, found[key])
+        if fault is not None:
             faults.append(fault)
 
     with ThreadPoolExecutor(threads, thread_name_prefix="benchbench-preflight") as pool:
         for named in files:
-            key = hashlib.blake2b(os.fsencode(named.path), digest_size=16).digest()
-            # A later row of the same file waits in the queue too: when its turn comes, the first one's has been.
-            waiting.append((named, key, None if key in found else pool.submit(_digest, named.path)))
-            found.setdefault(key, None)
+            if isinstance(named, str):
+                waiting.append((named, b"", None))
+            else:
+                key = hashlib.blake2b(os.fsencode(named.path), digest_size=16).digest()
+                # A later row of the same file waits in the queue too: when its turn comes, the first one's has been.
+                waiting.append((named, key, None if key in found else pool.submit(_digest, named.path)))
+                found.setdefault(key, None)
             if len(waiting) >= threads * _FILES_IN_FLIGHT_PER_THREAD:
                 settle()
         while waiting:
@@ -146,25 +163,26 @@ def preflight(files: Iterable[NamedFile], *, threads: int | None = None) -> list
 
 
 def _digest(path: Path) -> bytes | str:
-    """Hash a file; a text says why that cannot be done."""
+    """Hash a file; a text says why that cannot be done, as what follows its name."""
     try:
         with _open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").digest()
-    except ArtifactUnreadableError as error:
-        return str(error)
+    except _RefusedFileError as refusal:
+        return str(refusal)
     except OSError as error:
-        return str(_unreadable(path, error))
+        return _system_refusal(error)
 
 
 def _fault(named: NamedFile, found: bytes | str | None) -> str | None:
+    name = named.path.name if named.written is None else named.written
     if isinstance(found, bytes):
         actual = found.hex()
-        return None if actual == named.sha256 else f"{named.origin}: {_mismatch(named.path, actual, named.sha256)}"
-    return f"{named.origin}: {found}"
+        return None if actual == named.sha256 else f"{named.origin}: {name}{_mismatch(actual, named.sha256)}"
+    return f"{named.path_origin or named.origin}: {name}{found}"
 
 
-def _mismatch(path: Path, actual: str, pinned: str) -> str:
-    return f"{path.name} has {actual}, the manifest says {pinned}"
+def _mismatch(actual: str, pinned: str) -> str:
+    return f" has {actual}, the manifest says {pinned}"
 
 
 def _open_regular(path: Path) -> BufferedReader:
@@ -173,28 +191,26 @@ def _open_regular(path: Path) -> BufferedReader:
     The type is looked at before opening, because opening a device can do things, and after it, because the name may have
     been given to something else in between.
     """
-    _demand_acceptable(path, os.lstat(path))
+    _demand_acceptable(os.lstat(path))
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - a descriptor; the caller closes it
     try:
-        _demand_acceptable(path, os.fstat(file.fileno()))
+        _demand_acceptable(os.fstat(file.fileno()))
     except BaseException:
         file.close()
         raise
     return file
 
 
-def _demand_acceptable(path: Path, status: os.stat_result) -> None:
+def _demand_acceptable(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise ArtifactUnreadableError(f"{path.name} is a directory, not a file")
+        raise _RefusedFileError(" is a directory, not a file")
     if not stat.S_ISREG(status.st_mode):
-        raise ArtifactUnreadableError(f"{path.name} is not a regular file")
+        raise _RefusedFileError(" is not a regular file")
     if status.st_size > MAX_ARTIFACT_BYTES:
-        raise ArtifactUnreadableError(
-            f"{path.name} has {status.st_size} bytes, more than the {MAX_ARTIFACT_BYTES} that an artifact may have"
-        )
+        raise _RefusedFileError(f" has {status.st_size} bytes, more than the {MAX_ARTIFACT_BYTES} that an artifact may have")
 
 
-def _unreadable(path: Path, error: OSError) -> ArtifactUnreadableError:
+def _system_refusal(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return ArtifactUnreadableError(f"{path.name}: there is no such file")
-    return ArtifactUnreadableError(f"{path.name}: {(error.strerror or type(error).__name__).lower()}")
+        return ": there is no such file"
+    return f": {(error.strerror or type(error).__name__).lower()}"

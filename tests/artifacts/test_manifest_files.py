@@ -45,8 +45,20 @@ def test_every_row_with_a_wrong_file_is_named_with_its_field(manifest, tmp_path)
     made = manifest({"reference_path": "dog.png", "reference_sha256": "0" * 64}, {"sha256": "1" * 64})
     (tmp_path / "set" / "cat.png").write_bytes(b"cat")
     first, second = verify_manifests([made], roots=())
-    assert first.startswith("cases.jsonl:1: reference_sha256: dog.png")
+    assert first == "cases.jsonl:1: reference_path: dog.png: there is no such file"
     assert second.startswith("cases.jsonl:2: sha256: cat.png has ")
+
+
+def test_faults_of_paths_and_files_come_in_the_order_of_the_manifest(manifest, tmp_path):
+    made = manifest({"path": "deep/cat.png"}, {"path": "../cat.png"}, {"path": "deep/cat.png", "sha256": "1" * 64})
+    (tmp_path / "set" / "deep").mkdir()
+    (tmp_path / "set" / "deep" / "cat.png").write_bytes(b"dog")
+    faults = verify_manifests([made], roots=())
+    assert [fault.split(" has ")[0].split(" leaves ")[0] for fault in faults] == [
+        "cases.jsonl:1: sha256: deep/cat.png",
+        "cases.jsonl:2: path: ../cat.png",
+        "cases.jsonl:3: sha256: deep/cat.png",
+    ]
 
 
 def test_a_link_out_of_the_directory_needs_a_root(manifest, tmp_path):

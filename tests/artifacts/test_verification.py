@@ -216,6 +216,29 @@ def test_preflight_names_every_fault_in_manifest_order(base):
     ]
 
 
+def test_preflight_shows_the_path_as_it_is_written_and_a_missing_file_at_its_place(base):
+    path = base / "sub" / "cat.png"
+    gone = base / "sub" / "dog.png"
+    files = [
+        NamedFile(path, "0" * 64, "c.jsonl:1: sha256", "c.jsonl:1: path", "sub/cat.png"),
+        NamedFile(path, "0" * 64, "c.jsonl:2: sha256", path_origin="c.jsonl:2: path", written="./sub/cat.png"),
+        NamedFile(gone, DIGEST, "c.jsonl:3: reference_sha256", "c.jsonl:3: reference_path", "sub/../sub/dog.png"),
+        NamedFile(gone.parent, DIGEST, "c.jsonl:4: sha256", "c.jsonl:4: path", "sub"),
+    ]
+    assert preflight(files) == [
+        f"c.jsonl:1: sha256: sub/cat.png has {DIGEST}, the manifest says {'0' * 64}",
+        f"c.jsonl:2: sha256: ./sub/cat.png has {DIGEST}, the manifest says {'0' * 64}",
+        "c.jsonl:3: reference_path: sub/../sub/dog.png: there is no such file",
+        "c.jsonl:4: path: sub is a directory, not a file",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_fault_found_before_keeps_its_place(base, count):
+    files = [NamedFile(base / "dog.png", DIGEST, "dog"), "elsewhere", NamedFile(base / "cat.png", DIGEST, "cat")]
+    assert preflight(files * count, threads=1) == ["dog: dog.png: there is no such file", "elsewhere"] * count
+
+
 def test_preflight_of_nothing_finds_nothing():
     assert preflight([]) == []
 
