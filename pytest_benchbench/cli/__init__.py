@@ -15,10 +15,14 @@ _COMMANDS = {
 
 
 class _LazyGroup(click.Group):
-    """Imports a command when it is called: ``benchbench --help`` stays quick."""
+    """Imports a command when it is called; the list of commands needs none of them, so ``benchbench --help`` is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(_COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:

@@ -13,9 +13,10 @@ import msgspec
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, installed_registry
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.artifacts.media import MEDIA_TYPES
-from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT
+from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT, Fault
 from pytest_benchbench.manifests.kinds import SCHEMAS
-from pytest_benchbench.manifests.reading import Location, ManifestChangedError, ManifestError, read_manifest
+from pytest_benchbench.manifests.reading import CaseRef, ManifestChangedError, ManifestError, read_manifest
+from pytest_benchbench.manifests.watermark import UNKNOWN_ADAPTER
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ def command(
         installed_registry().media_types(),  # type: ignore[arg-type]  # only read from
         dict.fromkeys(adapter_names, frozenset(MEDIA_TYPES)),
     )
-    seen: dict[str, Location] = {}
+    seen: dict[str, CaseRef] = {}
     try:
         findings = [_examine(file, media_types, seen, roots, no_files=no_files) for file in files]
     except AdapterRegistrationError as error:
@@ -89,7 +90,7 @@ def command(
 def _examine(
     file: str,
     media_types: Mapping[str, frozenset[str]],
-    seen: dict[str, Location],
+    seen: dict[str, CaseRef],
     roots: tuple[Path, ...],
     *,
     no_files: bool,
@@ -99,7 +100,7 @@ def _examine(
             Path(file).resolve(), display=file, media_types=media_types, seen=seen, outside_allowed=bool(roots)
         )
     except ManifestError as error:
-        return _Finding(file, False, None, None, None, False, [str(fault) for fault in error.faults], error.total)
+        return _Finding(file, False, None, None, None, False, [_line(fault) for fault in error.faults], error.total)
     try:
         faults = [] if no_files else verify_manifests([manifest], roots=roots)
     except ManifestChangedError as error:
@@ -116,6 +117,13 @@ def _examine(
         faults[:MAX_FAULTS_KEPT],
         len(faults),
     )
+
+
+def _line(fault: Fault) -> str:
+    """Write a fault; here nobody has asked a conftest, so an unknown adapter can be declared."""
+    if fault.field == "adapter" and fault.message.startswith(UNKNOWN_ADAPTER):
+        return f"{fault}; if a conftest registers it, declare it by --adapter-name"
+    return str(fault)
 
 
 def _show(findings: list[_Finding], *, as_json: bool) -> None:

@@ -57,10 +57,6 @@ class CaseRef(msgspec.Struct, frozen=True, gc=False):
         return f"{self.file}:{self.line}"
 
 
-Location = CaseRef
-"""Where a case id was seen first."""
-
-
 class ManifestRow(NamedTuple):
     """A row with the SHA-256 of its line, which is taken without byte-order mark and line end."""
 
@@ -174,7 +170,7 @@ def read_manifest(
     *,
     display: str | None = None,
     media_types: Mapping[str, frozenset[str]],
-    seen: dict[str, Location] | None = None,
+    seen: dict[str, CaseRef] | None = None,
     outside_allowed: bool = False,
 ) -> Manifest:
     """Validate a whole manifest.
@@ -244,7 +240,7 @@ def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind:
 
 
 def _read(
-    path: Path, display: str, kind: RowKind, file: BufferedReader, context: RowContext, seen: dict[str, Location]
+    path: Path, display: str, kind: RowKind, file: BufferedReader, context: RowContext, seen: dict[str, CaseRef]
 ) -> Manifest:
     log = FaultLog(display)
     reader = RowReader(kind, context)

@@ -41,6 +41,9 @@ KERNEL_MEDIA_TYPES: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 """The adapters of the watermark kernel. Their names are known whether or not they can run here."""
 
+UNKNOWN_ADAPTER = "unknown adapter"
+"""How the message begins about a row that names an adapter which is not registered."""
+
 _PARAMETER_LEVELS = MAX_DEPTH - 2
 
 _CONTAINERS = frozenset({dict, list})
@@ -142,7 +145,7 @@ def _problems(row: Mapping[str, Any], context: RowContext) -> Iterator[Problem]:
     if (adapter := row.get("adapter")) is not None:
         media_types = context.media_types.get(adapter)
         if media_types is None:
-            yield "adapter", f"unknown adapter {shown(adapter)}; known: {', '.join(sorted(context.media_types))}"
+            yield "adapter", f"{UNKNOWN_ADAPTER} {shown(adapter)}; known: {', '.join(sorted(context.media_types))}"
         elif (media_type := row.get("media_type")) is not None and media_type not in media_types:
             yield "media_type", f"{adapter} is asked about {' or '.join(sorted(media_types))}, not {media_type}"
     for name in ("path", "reference_path"):

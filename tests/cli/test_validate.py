@@ -91,7 +91,9 @@ def test_ids_must_differ_over_several_manifests(here):
 
 def test_a_further_adapter_is_declared(here):
     write("cases.jsonl", row(adapter="mine", media_type="video"))
-    assert "unknown adapter 'mine'" in invoke("cases.jsonl", "--no-files").stderr
+    refused = invoke("cases.jsonl", "--no-files").stderr
+    assert refused.startswith("cases.jsonl:1: adapter: unknown adapter 'mine'; known: ")
+    assert refused.endswith("; if a conftest registers it, declare it by --adapter-name\n")
     assert invoke("cases.jsonl", "--no-files", "--adapter-name", "mine").exit_code == 0
 
 
