@@ -9,11 +9,10 @@ def pytest_benchbench_manifests(config: pytest.Config) -> list[Path]:
     """Give the manifests of the default cohorts; the first run builds them."""
     from pytest_benchbench.cohorts import CohortError
     from pytest_benchbench.cohorts.defaults import DEFAULT_COHORTS, default_cohort
+    from pytest_benchbench.session.run_directory import state_directory
 
-    cache = config.rootpath / ".benchbench" / "cohorts"
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        (cache / ".gitignore").write_text("*\n", encoding="utf-8")
+        cache = state_directory(config.rootpath) / "cohorts"
         return [default_cohort(name, cache) for name in DEFAULT_COHORTS]
     except (CohortError, OSError) as error:
         raise pytest.UsageError(f"the default cohorts cannot be built: {error}") from None
