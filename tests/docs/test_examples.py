@@ -10,12 +10,14 @@ An HTML comment above a fenced block marks it. Blocks of one name on one page sh
 - ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
 """
 
+import operator
 import os
 import re
 import shlex
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +64,47 @@ def commands_of(text: str) -> list[tuple[str, str]]:
 
 def agrees(printed: str, shown: str) -> bool:
     """Say whether a command printed what a page shows."""
-    pattern = "".join(
-        r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, ANYTHING.split(line))) + r"\n" for line in even(shown)
-    )
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in even(printed))) is not None
+    return _agrees(even(printed), _split(even(shown), lambda line: line == "..."), _line_agrees)
+
+
+def _line_agrees(printed: str, shown: str) -> bool:
+    return _agrees(printed, ANYTHING.split(shown), operator.eq)
+
+
+def _agrees(printed: Sequence[str], parts: Sequence[Sequence[str]], same: Callable[[str, str], bool]) -> bool:
+    """Say whether parts, between which anything may stand, make up what was printed.
+
+    The first part begins it, the last one ends it, each other one is taken where it first fits: no place that comes later
+    could leave more room for the rest. So nothing is ever tried twice, as a regular expression would.
+    """
+
+    def fits(part: Sequence[str], at: int) -> bool:
+        return at + len(part) <= len(printed) and all(map(same, printed[at : at + len(part)], part))
+
+    first, *middle = parts
+    if not middle:
+        return len(first) == len(printed) and fits(first, 0)
+    *middle, last = middle
+    if not fits(first, 0):
+        return False
+    at = len(first)
+    for part in middle:
+        while not fits(part, at):
+            at += 1
+            if at + len(part) > len(printed):
+                return False
+        at += len(part)
+    return at <= len(printed) - len(last) and fits(last, len(printed) - len(last))
+
+
+def _split(lines: list[str], is_border: Callable[[str], bool]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if is_border(line):
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    return parts
 
 
 def even(text: str) -> list[str]:
@@ -135,7 +174,20 @@ def test_every_mark_is_understood(page):
         ("a.c\n", "abc\n", False),
         (".....F\n", "......F\n", False),
         ("===== a =====\n", "====== a ======\n\n", True),
+        ("...\na\n", "b\na\n", True),
+        ("a\n...\na\n", "a\n", False),
+        ("...\nb\nc\n...\n", "a\nb\nb\nc\nd\n", True),
+        ("...\nb\n...\na\n...\n", "a\nb\n", False),
+        ("a...a\n", "a\n", False),
+        ("...b...c...\n", "abbca\n", True),
+        ("...c...b\n", "abc\n", False),
+        ("a ...\n", "b a \n", False),
     ],
 )
 def test_what_is_shown_stands_for(shown, printed, fits):
     assert agrees(printed, shown) is fits
+
+
+def test_what_does_not_agree_is_soon_found_out():
+    assert not agrees("a b a b\n" * 400, "...\n...a...b...\n" * 40 + "c\n")
+    assert not agrees("a" * 4000 + "\n", "...a" * 40 + "...b\n")
