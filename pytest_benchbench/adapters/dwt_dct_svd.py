@@ -11,12 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from pytest_benchbench.adapters import haar_frame
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection, Sample
-from pytest_benchbench.adapters.haar_frame import SCALE, Floats
+from pytest_benchbench.adapters.haar_frame import SCALE, Floats, PatternDetector
 from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder
-from pytest_benchbench.adapters.patterns import PATTERNS, Bits, Pattern, rule_in_words
+from pytest_benchbench.adapters.patterns import Bits, Pattern
 from pytest_benchbench.adapters.yuv import Pixels, Plane
-from pytest_benchbench.artifacts.media import MediaType
 
 VERSION = "1, bits of invisible-watermark 0.2.0 dwtDctSvd"
 
@@ -32,24 +30,15 @@ _DOUBTFUL = 1e-6
 screening's error is below 1e-10: values are at most 2,040 and float64 carries them to about 1e-12."""
 
 
-class DwtDctSvd(Adapter):
+class DwtDctSvd(PatternDetector):
     """Reads the message of a picture and compares it with the published patterns."""
 
     name: ClassVar[str] = "dwt-dct-svd"
-    media_types: ClassVar[frozenset[MediaType]] = frozenset({"image"})
-    verified_weights: ClassVar[frozenset[str]] = frozenset()
+    version: ClassVar[str] = VERSION
 
-    def detect(self, sample: Sample) -> Detection:
-        """Answer ``detected`` with the pattern's name, ``not_detected``, or ``too-small``.
-
-        Raises:
-            TypeError: The sample is no decoded image.
-        """
-        return haar_frame.detect_patterns(sample, read_blocks)
-
-    def describe(self) -> AdapterDescription:
-        """Version and rule; there are no weights."""
-        return AdapterDescription(VERSION, rule_in_words(tuple(PATTERNS.values())))
+    def read(self, pixels: Pixels) -> Bits:
+        """Read the bit of every 8x8 block of (H, W, 3) uint8 RGB, row by row."""
+        return read_blocks(pixels)
 
 
 class DwtDctSvdEmbedder(PatternEmbedder):

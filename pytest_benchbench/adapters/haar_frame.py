@@ -10,16 +10,18 @@ every machine.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.adapters.base import Detection, Sample
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection, Sample
 from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels, too_small
-from pytest_benchbench.adapters.patterns import PATTERNS, Bits, recognise
+from pytest_benchbench.adapters.patterns import PATTERNS, Bits, recognise, rule_in_words
 from pytest_benchbench.adapters.yuv import Pixels, Plane, luma_plane, rgb, u_plane, v_plane
+from pytest_benchbench.artifacts.media import MediaType
 
 Floats = NDArray[np.float64]
 
@@ -36,26 +38,38 @@ _HALF_ROOT = 0.7071067811865476
 """The Haar filter's coefficient, sqrt(1/2), as PyWavelets stores it."""
 
 
-def detect_patterns(sample: Sample, read: Callable[[Pixels], Bits]) -> Detection:
-    """Answer about a sample by the published patterns.
+class PatternDetector(Adapter):
+    """Reads the message of a picture and compares it with the published patterns. A scheme says how a block is read.
 
-    Args:
-        sample: A decoded image.
-        read: Reads the bit of every block of a picture.
-
-    Returns:
-        ``detected`` with the pattern's name, ``not_detected``, or ``too-small`` where no message fits.
-
-    Raises:
-        TypeError: The sample is no decoded image.
+    Attributes:
+        version: Of the scheme.
     """
-    pixels = pixels_of(sample)
-    if reason := too_small(pixels, side=BLOCK):
-        return Detection(status="too-small", reason=reason)
-    blocks = read(pixels)
-    patterns = tuple(PATTERNS.values())
-    lengths = {len(pattern.bits) for pattern in patterns}
-    return recognise({length: payload_bits(blocks, length) for length in lengths}, patterns)
+
+    media_types: ClassVar[frozenset[MediaType]] = frozenset({"image"})
+    verified_weights: ClassVar[frozenset[str]] = frozenset()
+    version: ClassVar[str]
+
+    @abstractmethod
+    def read(self, pixels: Pixels) -> Bits:
+        """Read the bit of every 8x8 block of (H, W, 3) uint8 RGB, row by row."""
+
+    def detect(self, sample: Sample) -> Detection:
+        """Answer ``detected`` with the pattern's name, ``not_detected``, or ``too-small`` where no message fits.
+
+        Raises:
+            TypeError: The sample is no decoded image.
+        """
+        pixels = pixels_of(sample)
+        if reason := too_small(pixels, side=BLOCK):
+            return Detection(status="too-small", reason=reason)
+        blocks = self.read(pixels)
+        patterns = tuple(PATTERNS.values())
+        lengths = {len(pattern.bits) for pattern in patterns}
+        return recognise({length: payload_bits(blocks, length) for length in lengths}, patterns)
+
+    def describe(self) -> AdapterDescription:
+        """Version and rule; there are no weights."""
+        return AdapterDescription(self.version, rule_in_words(tuple(PATTERNS.values())))
 
 
 def low_band(plane: NDArray[Any]) -> Floats:
