@@ -49,10 +49,12 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
         return (yield)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Use every manifest, before anything is deselected."""
-    lifecycle.complete_collection(session, items)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> Generator[None, Any, Any]:
+    """Use every manifest before anything is deselected; refuse what is wrong after that, so that it is not deselected."""
+    faults = lifecycle.complete_collection(session, items)
+    yield
+    collection.refuse(session, items, faults)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -211,7 +211,8 @@ class AdapterPool:
 def _checked(description: object) -> AdapterDescription:
     if not isinstance(description, AdapterDescription):
         raise TypeError(f"describe() must return an AdapterDescription, not {type(description).__name__}")
-    return description
+    # back and forth: what evidence cannot carry is a failing load, not a failing run
+    return msgspec.json.decode(msgspec.json.encode(description), type=AdapterDescription)
 
 
 @lru_cache(maxsize=256)

@@ -73,7 +73,8 @@ def _git(directory: Path, *arguments: str) -> str | None:
             ["git", *arguments],  # noqa: S607 - the user's own git
             cwd=directory,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=GIT_SECONDS,
             check=False,
             env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from pytest_benchbench.artifacts.verification import (
     ArtifactUnreadableError,
     resolve_artifact,
 )
+from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
     ArtifactRecord,
@@ -46,9 +46,6 @@ from pytest_benchbench.evidence.observation import (
     RemovalRecord,
     judge,
 )
-
-MAX_MESSAGE = 500
-"""Characters of a foreign error message, label or reason that evidence keeps."""
 
 ARTIFACT_ERRORS = (ArtifactPathError, ArtifactUnreadableError, ArtifactMismatchError, UndecodableArtifactError)
 
@@ -193,7 +190,7 @@ def observe_batch(questions: Sequence[Question], adapter: PooledAdapter, artifac
     try:
         description = adapter.load()
     except AdapterUnavailable as error:
-        answer = Detection("unavailable", reason=_one_line(str(error)))
+        answer = Detection("unavailable", reason=one_line(error))
         return [_observation(_unseen(q), adapter, None, artifacts, DetectionRecord.of(answer)) for q in questions]
     except AdapterLoadError as error:
         return [
@@ -281,7 +278,7 @@ def _answered(
 ) -> Observation:
     """Turn whatever the adapter returned or raised into an observation."""
     if isinstance(answer, AdapterUnavailable):
-        missing = Detection("unavailable", reason=_one_line(str(answer)))
+        missing = Detection("unavailable", reason=one_line(answer))
         return _observation(shown, adapter, description, artifacts, DetectionRecord.of(missing))
     no_answer = DetectionRecord("error", elapsed, call, load_ms)
     if isinstance(answer, (Exception, DetectionError)):
@@ -314,8 +311,10 @@ def _plain(answer: object) -> Detection:
         for name in ("temporal", "scorer")
         if (value := getattr(answer, name)) is not None
     }
-    short = {name: _one_line(text) for name, text in texts.items() if text is not None}
-    return msgspec.structs.replace(answer, **plain, **short)
+    short = {name: one_line(text) for name, text in texts.items() if text is not None}
+    detection = msgspec.structs.replace(answer, status=str(answer.status), **plain, **short)
+    # back and forth: what evidence cannot carry, or would read back as something else, is found here and not at the writer
+    return msgspec.json.decode(msgspec.json.encode(detection), type=Detection)
 
 
 def _failed(
@@ -328,13 +327,13 @@ def _failed(
 ) -> Observation:
     where = None
     if isinstance(error, DetectionError):
-        record = ErrorRecord(_one_line(error.type), _one_line(error.message))
+        record = ErrorRecord(one_line(error.type), one_line(error.message))
     elif isinstance(error, AdapterLoadError):
-        record = ErrorRecord(error.cause_type, _one_line(error.message))
-        where = _traceback(error.__cause__)
+        record = ErrorRecord(error.cause_type, one_line(error.message))
+        where = traceback_text(error.__cause__) if error.__cause__ else None
     else:
-        record = ErrorRecord(type(error).__name__, _one_line(str(error)))
-        where = None if isinstance(error, ARTIFACT_ERRORS) else _traceback(error)
+        record = ErrorRecord(type(error).__name__, one_line(error))
+        where = None if error is None or isinstance(error, ARTIFACT_ERRORS) else traceback_text(error)
     observation = _observation(shown, adapter, description, artifacts, detection)
     return replace(observation, error=record, traceback=where)
 
@@ -389,7 +388,7 @@ def _fidelity(question: Question, artifacts: ArtifactLoader) -> FidelityRecord:
             for file in (question.artifact, question.reference)
         ]
     except ARTIFACT_ERRORS as error:
-        return FidelityRecord("error", reason=_one_line(str(error)))
+        return FidelityRecord("error", reason=one_line(error))
     artifact, reference = pair
     if not isinstance(artifact, Image) or not isinstance(reference, Image):
         return FidelityRecord("incomparable", reason=f"no fidelity is defined for {question.media_type}")
@@ -403,15 +402,3 @@ def _fidelity(question: Question, artifacts: ArtifactLoader) -> FidelityRecord:
         psnr_db=measured.psnr_db,
         psnr_status=measured.psnr_status,
     )
-
-
-def _one_line(text: str) -> str:
-    """Bound a foreign text to one line; lone surrogates, which JSON cannot carry, are escaped."""
-    line = " ".join(str(text).split()).encode("utf-8", "backslashreplace").decode("utf-8")
-    return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
-
-
-def _traceback(error: BaseException | None) -> str | None:
-    if error is None:
-        return None
-    return "".join(traceback.format_exception(error))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from pytest_benchbench.adapters.base import BatchAdapter
 from pytest_benchbench.adapters.pool import PooledAdapter
+from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
     ArtifactRecord,
@@ -21,6 +22,7 @@ from pytest_benchbench.evidence.observation import (
     RemovalRecord,
 )
 from pytest_benchbench.evidence.observing import Observation, PinnedFile, Question, observe, observe_batch
+from pytest_benchbench.manifests.reading import ManifestChangedError
 from pytest_benchbench.session.node_names import CaseNode
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def question_of(case: WatermarkCase, manifest: Manifest, plan: Plan, node: CaseN
 def ask(item: CaseItem, adapter: PooledAdapter) -> Observation:
     """Observe an item's case. A batch adapter is asked about the next rows of its group in the same call."""
     group = item.group
+    if adapter is item.cold:
+        return observe(item.question(), adapter, item.plan.artifacts)
     if (answered := group.answers.pop(item, None)) is not None:
         return answered
     try:
@@ -92,33 +96,42 @@ def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
 
 
 def unobserved_row(
-    node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, *, lost: bool = False
+    node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, outcome: Literal["error", "not_run"] = "error"
 ) -> EvidenceRow:
     """Write the evidence of a row that no adapter was seen to answer.
+
+    A manifest that was changed after it was validated cannot be read again: the row then carries its identity alone.
 
     Args:
         node: Which row.
         manifest: Where it stands.
         ref: Where in the manifest.
         error: Why there is no answer.
-        lost: The row was planned and never tried to the end: ``not_run`` instead of ``error``.
+        outcome: ``not_run`` for a row that was planned and never tried to the end.
     """
-    found = manifest.read(ref)
+    try:
+        found = manifest.read(ref)
+        case, row_sha256, artifact_sha256 = msgspec.to_builtins(found.case), found.row_sha256, found.case.sha256
+        was_removed = found.case.state == "removed"
+    except ManifestChangedError as changed:
+        case, row_sha256, artifact_sha256 = {"case_id": ref.case_id, "adapter": node.adapter}, "", ""
+        was_removed = False
+        error = ErrorRecord(type(changed).__name__, one_line(changed))
     return EvidenceRow(
         run_id="",
         kind=manifest.kind,
         key=_key(node),
         manifest=_manifest(manifest, ref),
-        case=msgspec.to_builtins(found.case),
-        row_sha256=found.row_sha256,
-        artifact=ArtifactRecord(found.case.sha256, None),
+        case=case,
+        row_sha256=row_sha256,
+        artifact=ArtifactRecord(artifact_sha256, None),
         adapter=AdapterRecord(node.adapter, None, None, {}, None, ()),
         code=UNKNOWN_CODE,
         detection=DetectionRecord("error", None, None),
         error=error,
-        removal=RemovalRecord.of("error") if found.case.state == "removed" else None,
+        removal=RemovalRecord.of("error") if was_removed else None,
         fidelity=FidelityRecord("error", reason="the row was not observed"),
-        outcome="not_run" if lost else "error",
+        outcome=outcome,
         worker=None,
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchbench.session.node_names import CaseNode, node_name
-from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule
+from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule, skip_at_item
 
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import PooledAdapter
@@ -68,32 +68,35 @@ class Suite(pytest.Collector):
 
         mark = self.functions[0].get_closest_marker("cases")
         kind, where = (mark.kwargs.get("kind"), mark.kwargs.get("where") or {}) if mark else (None, {})
-        if kind not in RUNNABLE_KINDS or (mark and (mark.args or set(mark.kwargs) - {"kind", "where"})):
+        if (
+            not isinstance(kind, str)
+            or kind not in RUNNABLE_KINDS
+            or (mark and (mark.args or set(mark.kwargs) - {"kind", "where"}))
+        ):
             kinds = ", ".join(RUNNABLE_KINDS)
             raise self.CollectError(f"{self.nodeid}: expected @pytest.mark.cases(kind=..., where={{...}}); kinds: {kinds}")
-        if not isinstance(where, dict):
+        if not isinstance(where, dict) or not all(isinstance(field, str) for field in where):
             raise self.CollectError(f"{self.nodeid}: where must map fields to values, not {where!r}")
-        conditions = [
-            (field, "null" if value is None else str(value))
-            for field, wanted in where.items()
-            for value in (wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted])
-        ]
+        conditions = []
+        for field, wanted in where.items():
+            values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            if not values:
+                raise self.CollectError(f"{self.nodeid}: where: {field} has no value to take")
+            conditions += [(field, "null" if value is None else str(value)) for value in values]
         try:
             return kind, RowSelection.of(conditions, RUNNABLE_KINDS[kind])
         except SelectionError as error:
             raise self.CollectError(f"{self.nodeid}: where: {error}") from None
 
     def _refs(self, manifest: Manifest, adapter: str, where: RowSelection) -> list[CaseRef]:
-        refs = manifest.adapters.get(adapter, [])
-        select = self.plan.select if self.plan else None
-        if not where and not select:
-            return refs
-        chosen = []
-        for ref in refs:
-            case = manifest.read(ref).case
-            if where.takes(case) and (not select or select.takes(case)):
-                chosen.append(ref)
-        return chosen
+        from pytest_benchbench.manifests.reading import ManifestChangedError
+
+        assert self.plan is not None
+        try:
+            refs = self.plan.selected_rows(manifest, adapter)
+            return [ref for ref in refs if where.takes(manifest.read(ref).case)] if where else refs
+        except ManifestChangedError as error:
+            raise self.CollectError(str(error)) from None
 
 
 class AdapterGroup(pytest.Collector):
@@ -136,6 +139,7 @@ class CaseItem(LazyRequestFunction):
     ref: CaseRef
     observation: Observation | None = None
     cold: PooledAdapter | None = None
+    row: ManifestRow | None = None
 
     @classmethod
     def make(cls, group: AdapterGroup, function: pytest.Function, manifest: Manifest, ref: CaseRef) -> CaseItem:
@@ -166,11 +170,18 @@ class CaseItem(LazyRequestFunction):
     def case_node(self) -> CaseNode:
         """The parts of the item's identity."""
         callspec = getattr(self, "callspec", None)
-        return CaseNode(self.group.suite.nodeid, self.group.name, self.ref.case_id, callspec.id if callspec else None)
+        params = callspec.id if callspec else ""
+        return CaseNode(self.group.suite.nodeid, self.group.name, self.ref.case_id, params or None)
 
     def read(self) -> ManifestRow:
-        """Read the row again."""
-        return self.manifest.read(self.ref)
+        """Give the row, read once for each attempt.
+
+        Raises:
+            ManifestChangedError: The manifest is no longer what was validated.
+        """
+        if self.row is None:
+            self.row = self.manifest.read(self.ref)
+        return self.row
 
     def question(self) -> Question:
         """Say what is asked about the row."""
@@ -193,11 +204,12 @@ class CaseItem(LazyRequestFunction):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show a wrong or a missing verdict as one line, anything else as pytest does."""
+        from pytest_benchbench.evidence.foreign_text import one_line
         from pytest_benchbench.evidence.observation import Mismatch
         from pytest_benchbench.evidence.observing import ObservationError
 
         if isinstance(excinfo.value, (Mismatch, ObservationError)):
-            return self.line(str(excinfo.value))
+            return self.line(one_line(excinfo.value))
         return super().repr_failure(excinfo)
 
 
@@ -210,11 +222,13 @@ class SkippedSuite(pytest.Item):
 
     def runtest(self) -> None:
         """Skip."""
-        pytest.skip(self.reason)
+        skip_at_item(self.reason)
 
-    def reportinfo(self) -> tuple[Path, None, str]:
+    def reportinfo(self) -> tuple[Path, int | None, str]:
         """Point at the suite."""
-        return self.path, None, self.nodeid
+        suite = self.getparent(Suite)
+        line = suite.functions[0].reportinfo()[1] if suite else None
+        return self.path, line, self.nodeid
 
 
 class UsageFault(pytest.Item):
@@ -286,55 +300,72 @@ def make_suites(collector: Any, name: str, obj: object, made: Any, plan: Plan | 
 
 
 def _refuse_unittest(collector: Any, name: str, obj: type, made: Any) -> Any:
-    for attribute in dir(obj):
-        marks = getattr(getattr(obj, attribute, None), "pytestmark", [])
-        if any(getattr(mark, "name", None) == "cases" for mark in marks):
-            where = f"{collector.nodeid}::{name}::{attribute}"
-            text = f"{where}: marked 'cases', but a unittest method cannot be expanded over rows"
-            return UnexpandedSuite.from_parent(collector, name=name, text=text)
-    return made
+    def is_marked(thing: object) -> bool:
+        marks = getattr(thing, "pytestmark", [])
+        return any(getattr(mark, "name", None) == "cases" for mark in (marks if isinstance(marks, list) else [marks]))
+
+    marked = [attribute for attribute in dir(obj) if is_marked(getattr(obj, attribute, None))]
+    if not marked and not is_marked(obj) and collector.get_closest_marker("cases") is None:
+        return made
+    where = "::".join([collector.nodeid, name, *marked[:1]])
+    text = f"{where}: marked 'cases', but a unittest method cannot be expanded over rows"
+    return UnexpandedSuite.from_parent(collector, name=name, text=text)
 
 
-def complete(session: pytest.Session, items: list[pytest.Item], plan: Plan) -> None:
+def complete(session: pytest.Session, items: list[pytest.Item], plan: Plan) -> list[str]:
     """Make sure that every manifest of the command line is used, and that suites leave out no row unseen.
 
     A manifest that no collected suite is for runs the built-in suite if the command named nothing else to collect;
     otherwise it is a fault of use. Manifests of the configuration that no suite is for are left alone.
+
+    Returns:
+        The faults of use, one line each.
     """
     faults: list[str] = []
     narrowed = any("::" in argument for argument in session.config.args) or session.config.getoption("lf", False)
     for manifest in plan.configured:
         conditions = [share.where for share in plan.suites.values() if manifest in share.manifests]
-        if conditions:
-            if not narrowed and (line := _first_row_not_taken(manifest, conditions, plan)) is not None:
+        untaken = _untaken_rows(manifest, conditions, plan)
+        is_wholly_unused = not conditions
+        if not is_wholly_unused:
+            partly_used = len(untaken) < plan.count_selected([manifest])
+            if untaken and not narrowed and (partly_used or plan.settings.manifests):
+                line = min(ref.line for ref in untaken)
                 faults.append(f"{manifest.display}:{line}: no collected suite of kind {manifest.kind} takes this row")
-        elif not plan.settings.manifests:
-            continue
-        elif session.config.args_source is pytest.Config.ArgsSource.ARGS:
-            if not narrowed:
-                faults.append(
-                    f"--manifest={manifest.display}: no suite of kind {manifest.kind} was collected; "
-                    f"for the built-in one: pytest {manifest.display}"
-                )
-        else:
+        elif plan.settings.manifests and session.config.args_source is not pytest.Config.ArgsSource.ARGS:
             file = ManifestFile.from_parent(session, path=manifest.path, manifest=manifest)
             items.extend(session.genitems(file))
-    if faults:
-        items[:] = [UsageFault.from_parent(session, name="benchbench-usage", text="\n".join(faults))]
+            continue
+        elif plan.settings.manifests:
+            faults.append(
+                f"--manifest={manifest.display}: no suite of kind {manifest.kind} was collected; "
+                f"for the built-in one: pytest {manifest.display}"
+            )
+        plan.untaken += len(untaken)
+    return faults
 
 
-def _first_row_not_taken(manifest: Manifest, conditions: list[RowSelection], plan: Plan) -> int | None:
-    """Give the line of a row that no suite's ``where`` takes, if some suite takes other rows of its manifest."""
-    if not all(conditions):
-        return None  # a suite without conditions takes every row
-    lines, taken = [], 0
-    for refs in manifest.adapters.values():
-        for ref in refs:
-            case = manifest.read(ref).case
-            if any(where.takes(case) for where in conditions):
-                taken += 1
-            else:
-                lines.append(ref.line)
-    if not lines or (not taken and not plan.settings.manifests):
-        return None
-    return min(lines)
+def _untaken_rows(manifest: Manifest, conditions: list[RowSelection], plan: Plan) -> list[CaseRef]:
+    """Give the selected rows of a manifest that none of its suites takes; a suite without conditions takes every row."""
+    if conditions and not all(conditions):
+        return []
+    from pytest_benchbench.session.planning import adapters_of
+
+    refs = [ref for adapter in adapters_of([manifest]) for ref in plan.selected_rows(manifest, adapter)]
+    if not conditions:
+        return refs
+    return [ref for ref in refs if not any(where.takes(manifest.read(ref).case) for where in conditions)]
+
+
+def refuse(session: pytest.Session, items: list[pytest.Item], faults: list[str]) -> None:
+    """End the session by exit code 4: at once, or in a worker by an item that tells the controller.
+
+    Raises:
+        pytest.UsageError: There are faults, and this process is no worker.
+    """
+    if not faults:
+        return
+    text = "\n".join(faults)
+    if not hasattr(session.config, "workerinput"):
+        raise pytest.UsageError(text)
+    items[:] = [UsageFault.from_parent(session, name="benchbench-usage", text=text)]

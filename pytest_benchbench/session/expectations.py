@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml, read_bounded
+from pytest_benchbench.session.node_names import CaseNode
 
 
 class ExpectationsError(Exception):
@@ -100,6 +101,24 @@ class Expectations:
     def find(self, case_id: str, *, suite: str, adapter: str, params: str | None) -> KnownMismatch | None:
         """The first entry that concerns a row, if any."""
         return next((e for e in self.about(case_id) if e.concerns(suite=suite, adapter=adapter, params=params)), None)
+
+    def note(self, unmatched: list[str]) -> str:
+        """Write the warning about entries that concern no row."""
+        shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
+        return f"{self.display}: {len(unmatched)} of {len(self)} entries match no row: {shown}"
+
+    def unconcerned(self, nodes: Iterable[CaseNode]) -> list[str]:
+        """Ids of entries that name a suite or parameters and concern none of the rows that ran."""
+        every = (entry for entries in self._by_id.values() for entry in entries)
+        narrow = [entry for entry in every if entry.suite is not None or entry.params is not None]
+        ran: dict[str, list[CaseNode]] = defaultdict(list)
+        for node in nodes if narrow else ():
+            ran[node.case_id].append(node)
+        return [
+            entry.id
+            for entry in narrow
+            if not any(entry.concerns(suite=n.suite, adapter=n.adapter, params=n.params) for n in ran[entry.id])
+        ]
 
     def unmatched(self, rows: Iterable[tuple[str, str]]) -> list[str]:
         """Ids of entries that concern none of the planned ``(case id, adapter)`` pairs, in the order of the file."""

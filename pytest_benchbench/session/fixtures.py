@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -79,12 +80,11 @@ def _item(request: pytest.FixtureRequest) -> CaseItem:
 
 
 def _loaded(item: CaseItem, pooled: PooledAdapter) -> Adapter:
-    try:
+    with suppress(Exception):
         pooled.load()
-    except Exception:  # observing says why, in the evidence and on the terminal
-        _observe(item, pooled)
-        raise
-    return pooled.adapter
+        return pooled.adapter
+    _observe(item, pooled)  # which says why, in the evidence and on the terminal
+    raise RuntimeError(f"adapter {item.group.name} cannot be loaded")
 
 
 def _observe(item: CaseItem, pooled: PooledAdapter) -> Observation:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +15,6 @@ from pytest_benchbench.session import collection, fixtures, hookspecs
 from pytest_benchbench.session.registrations import REGISTRATIONS, AdapterRegistrations
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_benchbench.session.planning import Plan
 
 _PLAN = pytest.StashKey["Plan"]()
@@ -60,15 +60,15 @@ def start(session: pytest.Session) -> None:
 
 def _start_controller(session: pytest.Session) -> None:
     config = session.config
-    built: list[Path] = []
-    if not config.getoption("manifest"):
-        built = [path for paths in config.hook.pytest_benchbench_manifests(config=config) for path in paths or ()]
+    built = _built_manifests(config)
     if not built and not _is_asked_for(config):
         return
     from pytest_benchbench.session.planning import make_plan
     from pytest_benchbench.session.recorder import Recorder
 
     distributed = config.pluginmanager.has_plugin("dsession")
+    if distributed and config.getoption("dist", "no") == "each":
+        raise pytest.UsageError("--dist=each asks about every row in every worker; leave it out")
     plan = make_plan(config, config.stash[REGISTRATIONS].registry(), built=built, distributed=distributed)
     if not plan.manifests:
         return
@@ -76,11 +76,32 @@ def _start_controller(session: pytest.Session) -> None:
     config.pluginmanager.register(Recorder(plan, config, distributed=distributed), "benchbench-recorder")
 
 
+def _built_manifests(config: pytest.Config) -> list[Path]:
+    """Ask conftests for manifests, unless the command names its own.
+
+    Raises:
+        pytest.UsageError: A conftest answers with something else than a list of paths.
+    """
+    names_a_manifest = any(_may_be_manifest(argument) for argument in config.args)
+    if config.getoption("manifest") or (names_a_manifest and all(_may_be_manifest(argument) for argument in config.args)):
+        return []
+    built: list[Path] = []
+    for paths in config.hook.pytest_benchbench_manifests(config=config):
+        if not isinstance(paths, (list, tuple)) or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+            raise pytest.UsageError(f"pytest_benchbench_manifests must return a list of paths, not {paths!r}")
+        built += [config.rootpath / path for path in paths]
+    return built
+
+
+def _may_be_manifest(argument: str) -> bool:
+    return argument.split("::")[0].endswith((".jsonl", ".json"))
+
+
 def _is_asked_for(config: pytest.Config) -> bool:
     """Whether anything in the command or the configuration needs a plan."""
     if config.getini("bench_manifest") or any(config.getoption(name) for name in _OPTIONS_THAT_NEED_A_PLAN):
         return True
-    return any(argument.split("::")[0].endswith((".jsonl", ".json")) for argument in config.args)
+    return any(_may_be_manifest(argument) for argument in config.args)
 
 
 def stop(config: pytest.Config) -> None:
@@ -92,7 +113,7 @@ def stop(config: pytest.Config) -> None:
 def collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a manifest that was named as an argument."""
     plan = plan_of(parent.config)
-    if plan is None or (manifest := plan.positional.get(file_path)) is None:
+    if plan is None or not plan.positional or (manifest := plan.positional.get(file_path.resolve())) is None:
         return None
     return collection.ManifestFile.from_parent(parent.session, path=file_path, manifest=manifest)
 
@@ -110,14 +131,14 @@ def collector_paused(config: pytest.Config) -> Iterator[None]:
         gc.enable()
 
 
-def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the built-in suites that are needed, or turn the collection into a fault of use."""
-    if (plan := plan_of(session.config)) is not None:
-        collection.complete(session, items, plan)
+def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> list[str]:
+    """Add the built-in suites that are needed; give the faults of use."""
+    plan = plan_of(session.config)
+    return [] if plan is None else collection.complete(session, items, plan)
 
 
 def made_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
-    """Attach a row's evidence; let a marked test that was never expanded fail instead of pass."""
+    """Attach a row's evidence; mark a fault of use for the controller."""
     if isinstance(item, collection.CaseItem):
         from pytest_benchbench.session.reporting import report_case
 

@@ -9,7 +9,9 @@ _OTHER = re.compile(r"[^A-Za-z0-9._-]")
 _ESCAPED = re.compile(r"(?:\+[0-9A-F]{2})+")
 
 _NODE_ID = re.compile(
-    r"(?P<suite>.+?)::(?P<adapter>[A-Za-z0-9._-]+)::(?P<case>[A-Za-z0-9._+-]+)(?:\[(?P<params>.*)\])?", re.DOTALL
+    r"(?P<suite>.+?)::(?P<adapter>[A-Za-z0-9._-]+)::(?P<case>[A-Za-z0-9._+-]+)(?:\[(?P<params>.*)\])?"
+    r"(?:@[^\]\[]*)?",  # the group that pytest-xdist may append
+    re.DOTALL,
 )
 
 
@@ -41,4 +43,7 @@ class CaseNode:
         match = _NODE_ID.fullmatch(nodeid)
         if match is None:
             return None
-        return cls(match["suite"], match["adapter"], case_id_of(match["case"]), match["params"])
+        try:
+            return cls(match["suite"], match["adapter"], case_id_of(match["case"]), match["params"])
+        except UnicodeDecodeError:  # another item's name that only looks like one of ours
+            return None

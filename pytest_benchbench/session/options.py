@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,6 +83,7 @@ class Settings:
         require_available: Whether an unavailable adapter fails its rows.
         max_pixels: Largest image that is decoded.
         gate: Policy name or path; ``None`` for no gate.
+        gate_directory: What a relative path of a policy starts from.
         measured_as_xfail: Whether a row without an expectation is shown as xfailed.
         invocation_dir: Where the command was given.
         root_dir: The project.
@@ -98,6 +100,7 @@ class Settings:
     require_available: bool
     max_pixels: int
     gate: str | None
+    gate_directory: Path
     measured_as_xfail: bool
     invocation_dir: Path
     root_dir: Path
@@ -111,7 +114,8 @@ class Settings:
         """
         from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
 
-        here, root = config.invocation_params.dir, config.rootpath
+        here = config.invocation_params.dir
+        beside_ini = config.inipath.parent if config.inipath is not None else config.rootpath
 
         def one(name: str, default: str | None = None) -> str | None:
             given = config.getoption(f"bench_{name}")
@@ -122,7 +126,7 @@ class Settings:
             if given:
                 return here / given
             ini: str = config.getini(f"bench_{name}")
-            return root / ini if ini else None
+            return beside_ini / ini if ini else None
 
         def many(name: str) -> list[str]:
             given: list[str] = config.getoption(f"bench_{name}") or config.getini(f"bench_{name}")
@@ -140,9 +144,11 @@ class Settings:
         if measured not in ("measured", "xfail"):
             raise pytest.UsageError(f"bench_measured = {measured}: expected measured or xfail")
         artifact_root = path("artifact_root")
-        if artifact_root is not None and not artifact_root.is_dir():
+        if artifact_root is not None and not os.path.isdir(artifact_root):  # noqa: PTH112 - Path raises on too long a name
             raise pytest.UsageError(f"--bench-artifact-root={artifact_root}: no such directory")
-        gate = one("gate", "off")
+        gate = config.getoption("bench_gate")
+        gate_directory = here if gate else beside_ini
+        gate = gate or config.getini("bench_gate") or "off"
         run_dir = config.getoption("bench_run_dir")
         require = config.getoption("bench_require_available")
         return cls(
@@ -157,9 +163,10 @@ class Settings:
             require_available=config.getini("bench_require_available") if require is None else require,
             max_pixels=_pixels(one("max_pixels", str(DEFAULT_MAX_PIXELS))),
             gate=None if gate == "off" else gate,
+            gate_directory=gate_directory,
             measured_as_xfail=measured == "xfail",
             invocation_dir=here,
-            root_dir=root,
+            root_dir=config.rootpath,
         )
 
 

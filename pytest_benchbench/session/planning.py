@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,8 +16,17 @@ from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
 from pytest_benchbench.artifacts.loading import ArtifactLoader
-from pytest_benchbench.artifacts.verification import ArtifactPathError, NamedFile, preflight, resolve_artifact
-from pytest_benchbench.manifests.reading import CaseRef, Manifest, ManifestError, index_manifest, read_manifest
+from pytest_benchbench.artifacts.manifest_files import verify_manifests
+from pytest_benchbench.manifests.kinds import is_golden_set
+from pytest_benchbench.manifests.reading import (
+    MAX_GOLDEN_SET_BYTES,
+    CaseRef,
+    Manifest,
+    ManifestChangedError,
+    ManifestError,
+    index_manifest,
+    read_manifest,
+)
 from pytest_benchbench.manifests.rows import ManifestKind
 from pytest_benchbench.manifests.selection import RowSelection, SelectionError
 from pytest_benchbench.manifests.watermark import WatermarkCase
@@ -79,6 +89,8 @@ class Plan:
         pool: Warm adapters of this process.
         artifacts: Verified and decoded artifacts of this process.
         suites: Suites collected so far, by node id.
+        untaken: Selected rows of the manifests that no collected suite takes.
+        notes: What the summary should warn of, one line each.
     """
 
     settings: Settings
@@ -90,6 +102,8 @@ class Plan:
     pool: AdapterPool
     artifacts: ArtifactLoader
     suites: dict[str, SuiteShare] = field(default_factory=dict)
+    untaken: int = 0
+    notes: list[str] = field(default_factory=list)
 
     @property
     def manifests(self) -> list[Manifest]:
@@ -98,8 +112,17 @@ class Plan:
 
     @property
     def planned(self) -> int:
-        """Rows that the collected suites take, times their parameter sets."""
-        return sum(share.planned for share in self.suites.values())
+        """Rows that the collected suites take, times their parameter sets, and those that none takes."""
+        return sum(share.planned for share in self.suites.values()) + self.untaken
+
+    def selected_rows(self, manifest: Manifest, adapter: str) -> list[CaseRef]:
+        """Give an adapter's rows of a manifest that ``--bench-select`` takes."""
+        refs = manifest.adapters.get(adapter, [])
+        return refs if not self.select else [ref for ref in refs if self.select.takes(manifest.read(ref).case)]
+
+    def count_selected(self, manifests: Iterable[Manifest]) -> int:
+        """Count the rows of some manifests that ``--bench-select`` takes."""
+        return sum(len(self.selected_rows(m, adapter)) for m in manifests for adapter in adapters_of([m]))
 
     def rows(self) -> Iterator[tuple[Manifest, str, CaseRef]]:
         """Yield every row of every manifest with its adapter, in file order within an adapter."""
@@ -138,16 +161,19 @@ def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[P
         positional = {path: reader.read(path, display) for path, display in positional_manifests(config)}
         if settings.manifests:
             named = [(settings.invocation_dir / given, given) for given in settings.manifests]
-        elif positional and len(positional) == len(config.args):
+        elif only_manifests(config):
             named = []  # `pytest cases.jsonl` is about that manifest alone
         else:
-            named = [(path, _relative(path, settings.root_dir)) for path in (*settings.ini_manifests, *built)]
+            offered = (*settings.ini_manifests, *built)
+            named = [(path, _relative(path, settings.root_dir)) for path in offered if path.resolve() not in positional]
         configured = [reader.read(path, display) for path, display in named]
         plan = _assemble(settings, registry, configured, positional)
         _check_adapters(plan, distributed=distributed)
         _check_expectations(plan, config)
         if settings.verify == "preflight" and not config.option.collectonly:
             _verify_files(plan)
+        if config.getoption("bench_gate") and settings.gate and not plan.manifests:
+            raise pytest.UsageError("--bench-gate: there is no manifest to decide about")
         opened.pop_all()  # from here on the plan closes them
     return plan
 
@@ -170,14 +196,29 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
 
 
 def positional_manifests(config: pytest.Config) -> list[tuple[Path, str]]:
-    """Manifests among the arguments, as ``(absolute path, as given)``, each once."""
+    """Manifests among the arguments, as ``(resolved path, as given)``, each once."""
     found: dict[Path, str] = {}
     for argument in config.args:
         given = argument.split("::")[0]
-        path = (config.invocation_params.dir / given).resolve()
-        if path.suffix in {".jsonl", ".json"} and path.is_file():
+        if (path := _named_manifest(config.invocation_params.dir / given)) is not None:
             found.setdefault(path, given)
     return list(found.items())
+
+
+def only_manifests(config: pytest.Config) -> bool:
+    """Say whether every argument is a manifest, or a row of one."""
+    named = [_named_manifest(config.invocation_params.dir / argument.split("::")[0]) for argument in config.args]
+    return bool(named) and all(path is not None for path in named)
+
+
+def _named_manifest(path: Path) -> Path | None:
+    """Give the resolved path of an argument that is a manifest: any JSONL file, or a JSON file that is a golden set."""
+    if not os.path.isfile(path):  # noqa: PTH113 - Path raises on too long a name
+        return None
+    if path.suffix == ".json":
+        with path.open("rb") as file:
+            return path.resolve() if is_golden_set(file.read(MAX_GOLDEN_SET_BYTES)) else None
+    return path.resolve() if path.suffix == ".jsonl" else None
 
 
 class _Reader:
@@ -191,11 +232,11 @@ class _Reader:
         self._files: dict[Path, str] = {}
 
     def read(self, path: Path, display: str) -> Manifest:
-        path = path.resolve()
+        path = Path(os.path.realpath(path))
         if path in self._files:
             raise pytest.UsageError(f"{display}: the same manifest is given twice (first as {self._files[path]})")
         self._files[path] = display
-        if not path.is_file():
+        if not os.path.isfile(path):  # noqa: PTH113 - Path raises on too long a name
             raise pytest.UsageError(f"{display}: no such manifest")
         try:
             manifest = read_manifest(
@@ -268,6 +309,8 @@ def _check_adapters(plan: Plan, *, distributed: bool) -> None:
             exclusive = plan.registry.resolve(name).exclusive
         except AdapterUnavailable:
             continue
+        except AdapterRegistrationError as error:
+            raise pytest.UsageError(str(error)) from None
         if exclusive:
             raise pytest.UsageError(f"adapter {name} must run in one process: leave out -n (or give -n 0)")
 
@@ -287,10 +330,11 @@ def _check_expectations(plan: Plan, config: pytest.Config) -> None:
                     f"{plan.expectations.display}: {entry.id}: expected {entry.expected}, "
                     f"but {manifest.display}:{ref.line} expects {row_expects}"
                 )
-    if unmatched := plan.expectations.unmatched((ref.case_id, adapter) for _, adapter, ref in plan.rows()):
-        shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
-        message = f"{plan.expectations.display}: {len(unmatched)} of {len(plan.expectations)} entries match no row: {shown}"
-        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+    if plan.settings.manifests and not config.getoption("bench_expectations"):
+        return  # the configuration's list is about the configuration's manifests
+    unmatched = plan.expectations.unmatched((ref.case_id, adapter) for _, adapter, ref in plan.rows())
+    if unmatched:
+        plan.notes.append(plan.expectations.note(unmatched))
 
 
 def _verify_files(plan: Plan) -> None:
@@ -299,19 +343,10 @@ def _verify_files(plan: Plan) -> None:
     Raises:
         pytest.UsageError: A file is missing, leaves the manifest's directory, or is not what the manifest pinned.
     """
-    faults: list[str] = []
-
-    def named() -> Iterator[NamedFile]:
-        for manifest in plan.manifests:
-            for file in manifest.artifacts():
-                try:
-                    found = resolve_artifact(file.path, base=manifest.path.parent, roots=plan.settings.artifact_roots)
-                except ArtifactPathError as error:
-                    faults.append(f"{file.path_origin}: {error}")
-                    continue
-                yield NamedFile(found, file.sha256, file.origin)
-
-    faults += preflight(named())
+    try:
+        faults = verify_manifests(plan.manifests, roots=plan.settings.artifact_roots)
+    except ManifestChangedError as error:
+        raise pytest.UsageError(str(error)) from None
     if faults:
         shown = faults[:MAX_FAULTS_SHOWN]
         if len(faults) > len(shown):

@@ -18,6 +18,7 @@ class LazyRequestFunction(pytest.Function):
     """A test function that shares its fixture closure with its siblings and makes its request when it runs."""
 
     _collected = False
+    running = False
     _request: Any = False  # falsy: pytest's run protocol makes the request itself, as it does for a rerun
 
     @classmethod
@@ -26,7 +27,7 @@ class LazyRequestFunction(pytest.Function):
         callspec = getattr(function, "callspec", None)
         item = cls.from_parent(
             parent,
-            name=f"{name}[{callspec.id}]" if callspec else name,
+            name=f"{name}[{callspec.id}]" if callspec and callspec.id else name,
             originalname=name,
             callspec=callspec,
             callobj=function.function,
@@ -47,6 +48,14 @@ class LazyRequestFunction(pytest.Function):
             self._obj = getattr(self._instance, self.suite_name)
         super().setup()
 
+    def runtest(self) -> None:
+        """Run the test function, and be known to run: a subtest asks for reports of its own meanwhile."""
+        self.running = True
+        try:
+            super().runtest()
+        finally:
+            self.running = False
+
     @property
     @abstractmethod
     def suite_name(self) -> str:
@@ -58,6 +67,10 @@ class ManifestModule(pytest.Module):
 
     def _getobj(self) -> Any:
         return self.suite_module()
+
+    def funcnamefilter(self, name: str) -> bool:
+        """Take the suite's functions whatever ``python_functions`` says of the project's own."""
+        return name.startswith("test_")
 
     @abstractmethod
     def suite_module(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_polic
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.summary import build_report
+from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
@@ -64,7 +67,7 @@ class Recorder:
         self._rows = msgspec.json.Decoder(EvidenceRow)
         self._index: dict[tuple[str, str], tuple[Manifest, CaseRef]] = {}
         self._summary: list[str] = []
-        if plan.settings.run_dir is not None and plan.settings.run_dir.exists():
+        if plan.settings.run_dir is not None and os.path.lexists(plan.settings.run_dir):
             raise pytest.UsageError(
                 f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another"
             )
@@ -83,17 +86,23 @@ class Recorder:
         """Hand the plan to a worker."""
         node.workerinput["benchbench"] = self._plan.handover()
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
         """Begin the run, where this process runs the rows itself."""
-        if session.config.option.collectonly:
-            return
-        nodes = [item.nodeid for item in session.items if isinstance(item, CaseItem)]
-        self._begin(nodes)
+        option = self._config.option
+        broken = session.testsfailed and not option.continue_on_collection_errors
+        if not self._distributed and not broken and not option.collectonly and self._asks_detectors():
+            self._begin([item.nodeid for item in session.items if isinstance(item, CaseItem)])
+        return (yield)
+
+    def _asks_detectors(self) -> bool:
+        """Whether tests are called at all, not only their fixtures set up or shown."""
+        return not any(self._config.getoption(name, False) for name in ("setuponly", "setupplan"))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
         """Begin the run, once the first worker has said which rows there are."""
-        if self._run is not None:
+        if self._run is not None or not self._asks_detectors():
             return
         adapters = set(adapters_of(self._plan.manifests))
         parsed = ((nodeid, CaseNode.parse(nodeid)) for nodeid in ids)
@@ -127,6 +136,8 @@ class Recorder:
         """Keep the evidence that a report carries; make evidence of a crash."""
         if getattr(report, "benchbench_usage", False):
             self._usage_fault = True
+        if self._run is None:
+            return
         if (evidence := getattr(report, EVIDENCE, None)) is not None:
             self._keep(report.nodeid, self._rows.decode(evidence), _worker(report))
             if report.outcome == "rerun":
@@ -147,9 +158,10 @@ class Recorder:
     def _keep_crash(self, nodeid: str, worker: str | None) -> None:
         """Record a worker's death as the error of the row that it ran; of the same try if that had answered already."""
         node = CaseNode.parse(nodeid)
-        if node is None or self._run is None or (found := self._find(node)) is None:
+        if node is None or (found := self._find(node)) is None:
             return
-        row = unobserved_row(node, *found, ErrorRecord("WorkerCrash", "the worker process died while it ran this row"))
+        error = ErrorRecord("WorkerCrash", "the worker process died while it ran this row")
+        row = unobserved_row(node, *found, error)
         self._keep(nodeid, row, worker, same_attempt=nodeid in self._answered)
 
     def _find(self, node: CaseNode) -> tuple[Manifest, CaseRef] | None:
@@ -175,37 +187,47 @@ class Recorder:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Account for every planned row, write the report, ask the gate, and set the exit code."""
         if not self._distributed:
-            self._take(Tally.take(self._plan, session))
+            self._take(Tally.take(self._plan))
         if self._usage_fault:
-            if self._run is not None:
-                self._run.discard()
             session.exitstatus = USAGE_ERROR
         elif self._run is not None:
             session.exitstatus = self._finish(self._run, session, int(exitstatus))
-        elif self._distributed and exitstatus == NO_TESTS_COLLECTED and not self._plan.select:
-            session.exitstatus = INCOMPLETE if self._tally is None else exitstatus
+        elif not self._config.option.collectonly and self._asks_detectors():
+            session.exitstatus = self._without_rows(int(exitstatus))
+
+    def _without_rows(self, pytest_status: int) -> int:
+        """Give the exit code of a session in which no row was to run: workers died first, or all rows were left out."""
+        if self._distributed and self._tally is None and pytest_status == NO_TESTS_COLLECTED:
+            self._summary.append("incomplete: no worker lived to say which rows there are")
+            return INCOMPLETE
+        if self._policy is None or pytest_status == NO_TESTS_COLLECTED:
+            return pytest_status
+        left_out = self._plan.count_selected(self._plan.manifests)
+        self._summary.append(f"incomplete: {left_out} rows were left out, and a gate decides on all")
+        return exit_status(pytest_status, RunFacts(left_out=left_out, gate="inconclusive"))
 
     def _finish(self, run: RunDirectory, session: pytest.Session, pytest_status: int) -> int:
-        planned, selected = (self._tally.planned, self._tally.selected) if self._tally else (0, 0)
-        selected = max(selected, len(self._attempts) + len(self._pending))
-        left_out = max(planned - selected, 0)
-        if session.shouldfail or session.shouldstop:  # the user asked to stop at a failure
-            left_out += len(self._pending)
-            self._pending.clear()
-        lost = self._record_lost_rows()
+        rows = self._account(session)
+        self._record_lost_rows(rows)
         run.close_evidence()
+        self._note_idle_expectations(rows)
         document = self._run_document()
-        document["planned"] = {"rows": max(planned, selected), "selected": selected, "left_out": left_out, "lost": lost}
+        document["planned"] = {
+            "rows": rows.planned,
+            "selected": rows.selected,
+            "left_out": rows.left_out,
+            "lost": rows.lost,
+        }
         document["decoding"] = {"hits": self._hits, "misses": self._misses}
         document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
         report = build_report(run.evidence, document)
         counts = report["results"]["outcomes"]
-        decision = self._decide(run, report["inputs"], lost=lost, left_out=left_out)
+        decision = self._decide(run, report["inputs"], rows)
         status = exit_status(
             pytest_status,
             RunFacts(
-                lost=lost,
-                left_out=left_out,
+                lost=rows.lost,
+                left_out=rows.left_out,
                 nothing_measured=counts["unavailable"] > 0 and counts["unavailable"] == sum(counts.values()),
                 failed_rows=counts["error"] + report["results"]["unstable"]["count"],
                 gate=decision.decision if decision else None,
@@ -219,23 +241,40 @@ class Recorder:
         self._summary.append(f"report: {_shown(run.path / 'report.md', self._plan.settings.invocation_dir)}")
         return status
 
-    def _record_lost_rows(self) -> int:
-        assert self._run is not None
-        lost = list(self._pending)
-        for nodeid in lost:
+    def _account(self, session: pytest.Session) -> Account:
+        planned = self._tally.planned if self._tally else 0
+        if self._distributed:  # the processes that counted may all have died
+            planned = max(planned, self._plan.count_selected(self._plan.manifests))
+        return account(
+            planned=planned,
+            finished=len(self._attempts),
+            pending=len(self._pending),
+            stopped=bool(session.shouldfail or session.shouldstop),
+        )
+
+    def _note_idle_expectations(self, rows: Account) -> None:
+        """Warn of entries that name a suite or parameters which no row had, once every row has run."""
+        if rows.left_out or rows.lost:
+            return
+        nodes = (node for nodeid in self._attempts if (node := CaseNode.parse(nodeid)) is not None)
+        expectations = self._plan.expectations
+        if unconcerned := expectations.unconcerned(nodes):
+            self._plan.notes.append(expectations.note(unconcerned))
+
+    def _record_lost_rows(self, rows: Account) -> None:
+        for nodeid in list(self._pending) if rows.lost else ():
             node = CaseNode.parse(nodeid)
             found = self._find(node) if node else None
             if node is not None and found is not None:
                 error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
-                self._keep(nodeid, unobserved_row(node, *found, error, lost=True), None)
-        return len(lost)
+                self._keep(nodeid, unobserved_row(node, *found, error, "not_run"), None)
 
-    def _decide(self, run: RunDirectory, inputs: dict[str, Any], *, lost: int, left_out: int) -> Decision | None:
+    def _decide(self, run: RunDirectory, inputs: dict[str, Any], rows: Account) -> Decision | None:
         if self._policy is None:
             return None
         facts = EvidenceFacts(
-            lost=lost,
-            left_out=left_out,
+            lost=rows.lost,
+            left_out=rows.left_out,
             lazy_verification=self._plan.settings.verify == "lazy",
             sha256={inputs["evidence"]["name"]: inputs["evidence"]["sha256"]},
         )
@@ -245,9 +284,9 @@ class Recorder:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the verdict, the worst of it, and where the report is."""
-        if self._summary:
+        if lines := [*(f"warning: {note}" for note in self._plan.notes), *self._summary]:
             terminalreporter.section("benchbench", sep="-")
-            for line in self._summary:
+            for line in lines:
                 terminalreporter.line(line)
 
     def _run_document(self) -> dict[str, Any]:
@@ -262,11 +301,11 @@ class Recorder:
             },
             "project": {"commit": self._code.project_commit, "dirty": self._code.dirty},
             "manifests": [
-                {"path": m.display, "name": m.name, "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
+                {"path": _text(m.display), "name": _text(m.name), "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
                 for m in self._plan.manifests
             ],
             "options": {
-                "arguments": list(self._config.invocation_params.args),
+                "arguments": [_text(argument) for argument in self._config.invocation_params.args],
                 "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
                 "select": [f"{field}={value}" for field, value in settings.select],
                 "verify": settings.verify,
@@ -274,6 +313,8 @@ class Recorder:
                 "require_available": settings.require_available,
                 "max_pixels": settings.max_pixels,
                 "gate": settings.gate,
+                "artifact_roots": [_text(_shown(root, settings.invocation_dir)) for root in settings.artifact_roots],
+                "measured": "xfail" if settings.measured_as_xfail else "measured",
             },
             "versions": versions(),
             "machine": machine(),
@@ -285,7 +326,7 @@ def _policy(plan: Plan) -> LoadedPolicy | None:
     if plan.settings.gate is None:
         return None
     try:
-        return load_policy(plan.settings.gate)
+        return load_policy(plan.settings.gate, directory=plan.settings.gate_directory)
     except PolicyError as error:
         raise pytest.UsageError(f"--bench-gate: {error}") from None
 
@@ -293,6 +334,11 @@ def _policy(plan: Plan) -> LoadedPolicy | None:
 def _worker(report: Any) -> str | None:
     node = getattr(report, "node", None)
     return None if node is None else str(node.gateway.id)
+
+
+def _text(given: str | os.PathLike[str]) -> str:
+    """Write an argument or a path so that JSON can carry it, whatever its bytes."""
+    return os.fspath(given).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _time(moment: datetime) -> str:

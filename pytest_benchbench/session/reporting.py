@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mismatch
+from pytest_benchbench.evidence.observing import ARTIFACT_ERRORS, Observation, ObservationError
 from pytest_benchbench.session.asking import evidence_row, unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 
@@ -24,31 +26,46 @@ _encode = msgspec.json.Encoder().encode
 
 def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Attach the row's evidence to the report of its call (or of the setup that failed) and show the row by its outcome."""
-    if call.when == "teardown" or (call.when == "setup" and report.passed):
+    if call.when == "teardown" or (call.when == "setup" and report.passed) or item.running:
         return
     observation, item.observation = item.observation, None
-    excinfo = call.excinfo
-    if observation is None:
-        error = ErrorRecord("NotObserved", "the suite never called observe()")
-        if excinfo is not None:
-            error = ErrorRecord(type(excinfo.value).__name__, " ".join(str(excinfo.value).split())[:500])
-        row = unobserved_row(item.case_node, item.manifest, item.ref, error)
-        if not report.failed and not hasattr(report, "wasxfail"):
-            _show_failed(report, item.line(f"never observed: {error.message}"))
-    else:
-        row = evidence_row(item, observation)
-        _show(item, report, row, excinfo)
+    value = None if call.excinfo is None else call.excinfo.value
+    if call.when == "setup" and isinstance(value, (ObservationError, *ARTIFACT_ERRORS)):
+        said = str(value) if isinstance(value, ObservationError) else f"error: {type(value).__name__}: {value}"
+        report.longrepr = item.line(one_line(said))
+    row = _evidence(item, observation, value)
+    if observation is not None:
+        _show(item, report, row, wrong_verdict=isinstance(value, Mismatch))
+    elif not report.failed and not hasattr(report, "wasxfail"):
+        _show_failed(report, item.line(f"never observed: {row.error.message}" if row.error else "never observed"))
+    item.row = None
     setattr(report, EVIDENCE, _encode(row).decode())
     properties = _properties(row)
     report.user_properties.extend(properties)
     # JUnit reads those of the teardown's report, which pytest fills from the item; an earlier try's are taken out
-    item.user_properties[:] = [given for given in item.user_properties if not given[0].startswith(PROPERTY_PREFIX)]
+    item.user_properties[:] = [given for given in item.user_properties if not str(given[0]).startswith(PROPERTY_PREFIX)]
     item.user_properties.extend(properties)
 
 
-def _show(item: CaseItem, report: Any, row: EvidenceRow, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
-    wrong_verdict = excinfo is not None and isinstance(excinfo.value, Mismatch)
-    run_xfail = item.config.option.runxfail
+def _evidence(item: CaseItem, observation: Observation | None, raised: BaseException | None) -> EvidenceRow:
+    """Write the evidence of an item; whatever cannot be written is an error of its row, never of the session."""
+    if observation is None:
+        error = ErrorRecord("NotObserved", "the suite never called observe()")
+        if raised is not None:
+            error = ErrorRecord(type(raised).__name__, one_line(raised))
+    else:
+        try:
+            row = evidence_row(item, observation)
+            _encode(row)
+        except Exception as failed:
+            error = ErrorRecord(type(failed).__name__, one_line(failed))
+        else:
+            return row
+    return unobserved_row(item.case_node, item.manifest, item.ref, error)
+
+
+def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool) -> None:
+    run_xfail = item.config.getoption("runxfail", False)
     known = item.plan.expectations.find(
         item.ref.case_id, suite=item.case_node.suite, adapter=item.group.name, params=item.case_node.params
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from datetime import UTC, datetime
@@ -53,12 +54,16 @@ class RunDirectory:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
-            self._writer = EvidenceWriter(self.evidence)
-            self.write_json("run.json", begin)
-        except FileExistsError:
-            raise RunDirectoryError(f"{path}: exists already; a run never overwrites another") from None
         except OSError as error:
-            raise RunDirectoryError(f"{path}: {error.strerror or error}") from None
+            taken = os.path.lexists(path)
+            reason = "exists already; a run never overwrites another" if taken else error.strerror or error
+            raise RunDirectoryError(f"{path}: {reason}") from None
+        try:
+            self.write_json("run.json", begin)
+            self._writer = EvidenceWriter(self.evidence)
+        except BaseException:
+            shutil.rmtree(path)
+            raise
 
     @property
     def evidence(self) -> Path:
@@ -80,8 +85,3 @@ class RunDirectory:
     def write_text(self, name: str, text: str) -> None:
         """Put a text into the directory in one step."""
         write_atomically(self.path / name, text.encode())
-
-    def discard(self) -> None:
-        """Take the directory away again: the session turned out to be a fault of use and observed nothing."""
-        self._writer.close()
-        shutil.rmtree(self.path)

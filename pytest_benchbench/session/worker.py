@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.planning import Plan
 
 
@@ -14,24 +13,21 @@ class Tally(msgspec.Struct, frozen=True):
 
     Attributes:
         planned: Rows that the collected suites take, times their parameter sets.
-        selected: Rows that were to run after everything was deselected.
         decode_hits: Artifacts that were decoded already when they were needed.
         decode_misses: Artifacts that were decoded.
         faults: Adapters that could not be closed, one line each.
     """
 
     planned: int
-    selected: int
     decode_hits: int = 0
     decode_misses: int = 0
     faults: tuple[str, ...] = ()
 
     @classmethod
-    def take(cls, plan: Plan, session: pytest.Session) -> Tally:
+    def take(cls, plan: Plan) -> Tally:
         """Close the process's adapters and count."""
-        selected = sum(isinstance(item, CaseItem) for item in getattr(session, "items", ()))
         faults = tuple(plan.pool.close())
-        return cls(plan.planned, selected, plan.artifacts.hits, plan.artifacts.misses, faults)
+        return cls(plan.planned, plan.artifacts.hits, plan.artifacts.misses, faults)
 
 
 class WorkerSide:
@@ -42,5 +38,5 @@ class WorkerSide:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Send the counts."""
-        tally = Tally.take(self._plan, session)
+        tally = Tally.take(self._plan)
         session.config.workeroutput["benchbench"] = msgspec.json.encode(tally).decode()  # type: ignore[attr-defined]

@@ -149,6 +149,13 @@ def test_two_distributions_with_one_name_are_refused_when_it_is_used():
     assert str(caught.value) == "adapter 'mine' is provided twice, by a:Mine of one and b:Mine of two: uninstall one of them"
 
 
+def test_a_second_provider_of_a_kernel_adapter_is_seen_before_a_run():
+    registry = AdapterRegistry([entry_point("dwt-dct", DWT_DCT, "one"), entry_point("dwt-dct", "a:Mine", "two")])
+    assert registry.media_types()["perth"] == {"audio"}
+    with pytest.raises(AdapterRegistrationError, match="provided twice"):
+        registry.media_types()["dwt-dct"]
+
+
 def test_one_adapter_that_is_found_twice_is_taken():
     points = [entry_point("dwt-dct", DWT_DCT, "one"), entry_point("dwt-dct", DWT_DCT, "two")]
     assert AdapterRegistry(points).resolve("dwt-dct") is DwtDct

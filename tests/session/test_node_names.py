@@ -26,5 +26,9 @@ def test_a_node_id_comes_apart_into_what_made_it(case_id, params):
     assert CaseNode.parse(nodeid) == CaseNode(suite, "dwt-dct", case_id, params)
 
 
+def test_a_name_that_only_looks_like_a_case_is_none():
+    assert CaseNode.parse("test_x.py::toy::x+FF") is None
+
+
 def test_a_shorter_node_id_is_no_case():
     assert CaseNode.parse("test_x.py::test_b") is None

@@ -325,3 +325,12 @@ def test_a_process_that_dies_leaves_the_rows_that_it_finished(project):
     assert project.outcomes == {"cat-01": "match"}
     assert project.document("run.json")["run_id"] == project.evidence[0]["run_id"]
     assert "finished" not in project.document("run.json")
+
+
+def test_an_entry_for_a_suite_that_does_not_exist_warns(project):
+    project.case("cat-01")
+    project.write()
+    (project.path / "known.yaml").write_text("- {id: cat-01, suite: typo, expected: detected, reason: r}")
+    result = project.run("cases.jsonl", "--bench-expectations=known.yaml")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["warning: known.yaml: 1 of 1 entries match no row: cat-01"])

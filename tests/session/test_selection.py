@@ -168,28 +168,3 @@ def test_reruns_are_attempts_and_the_first_verdict_counts(four):
     attempts = [row["key"]["attempt"] for row in four.evidence if row["key"]["case_id"] == "cat-02"]
     assert attempts == [1, 2, 3]
     assert four.document("report.json")["results"]["outcomes"]["mismatch"] == 1
-
-
-def test_a_gate_demands_every_planned_row(four):
-    assert four.run("--manifest=cases.jsonl", "-k", "cat-01", "--bench-gate=strict").ret == 21
-
-
-def test_the_gate_refuses_a_mismatch_and_says_so(four, workers):
-    result = four.run("--manifest=cases.jsonl", "--bench-gate=strict", workers=workers)
-    assert result.ret == 20
-    decision = four.document("gate.json")
-    assert decision["decision"] == "refused"
-    assert [rule["id"] for rule in decision["rules"] if rule["passed"] is False] == ["no_mismatch"]
-
-
-def test_the_gate_passes_and_exits_0(project, workers):
-    project.case("cat-01")
-    project.write()
-    assert project.run("cases.jsonl", "--bench-gate=strict", workers=workers).ret == 0
-    assert project.document("gate.json")["decision"] == "pass"
-
-
-def test_the_gate_refuses_lazy_verification(project):
-    project.case("cat-01")
-    project.write()
-    assert project.run("cases.jsonl", "--bench-gate=strict", "--bench-verify=lazy").ret == 20

@@ -175,8 +175,12 @@ def test_a_suite_without_a_manifest_is_one_skipped_item(project, workers):
         "@pytest.mark.cases(kind='smell')\ndef test_kind(observe): pass",
         "@pytest.mark.cases('watermark')\ndef test_positional(observe): pass",
         "@pytest.mark.cases(kind='watermark', where={'flavour': 'sweet'})\ndef test_where(observe): pass",
+        "@pytest.mark.cases(kind='watermark', where={'state': []})\ndef test_nothing(observe): pass",
+        "@pytest.mark.cases(kind=['watermark'])\ndef test_list(observe): pass",
+        "@pytest.mark.cases(kind='watermark')\nclass TestCase(unittest.TestCase):\n    def test_method(self): pass",
+        "pytestmark = pytest.mark.cases(kind='watermark')\nclass TestCase(unittest.TestCase):\n    def test_one(self): pass",
     ],
-    ids=["async", "unittest", "unknown-kind", "positional", "unknown-field"],
+    ids=["async", "unittest", "unknown-kind", "positional", "unknown-field", "no-value", "list", "class", "module"],
 )
 def test_a_marked_function_that_cannot_be_expanded_fails_at_collection(two, source):
     two.pytester.makepyfile(test_bench=f"import pytest\nimport unittest\n\n{source}\n")
@@ -277,3 +281,42 @@ def test_the_default_run_directory_ignores_itself(two):
     assert (two.path / ".benchbench" / ".gitignore").read_text() == "*\n"
     (run,) = (two.path / ".benchbench" / "runs").iterdir()
     assert sorted(path.name for path in run.iterdir()) == ["evidence.jsonl", "report.json", "report.md", "run.json"]
+
+
+def test_the_built_in_suite_runs_whatever_the_project_calls_its_tests(two):
+    two.pytester.makeini("[pytest]\npython_functions = check_*")
+    assert two.run("cases.jsonl").ret == 0
+    assert len(two.evidence) == 2
+
+
+def test_several_rows_of_a_manifest_by_their_node_ids(two):
+    two.pytester.makeini("[pytest]\nbench_manifest = cases.jsonl")
+    assert two.run("cases.jsonl::test_detection::toy::cat-01", "cases.jsonl::test_detection::toy::dog-01").ret == 0
+    assert len(two.evidence) == 2
+
+
+def test_a_manifest_by_a_symbolic_link(two):
+    (two.path / "latest.jsonl").symlink_to("cases.jsonl")
+    assert two.run("latest.jsonl").ret == 0
+    assert len(two.evidence) == 2
+
+
+def test_a_conftest_is_not_asked_for_manifests_when_the_command_names_them(two):
+    conftest = two.path / "conftest.py"
+    conftest.write_text(conftest.read_text() + "\ndef pytest_benchbench_manifests(config):\n    raise AssertionError\n")
+    assert two.run("cases.jsonl").ret == 0
+
+
+def test_hidden_parameters_are_no_parameters(two):
+    two.pytester.makepyfile(
+        test_bench="""
+        import pytest
+
+        @pytest.mark.parametrize("level", [pytest.param(1, id=pytest.HIDDEN_PARAM)])
+        @pytest.mark.cases(kind="watermark")
+        def test_levels(observe, level):
+            observe().check()
+        """
+    )
+    assert two.run("--manifest=cases.jsonl").ret == 0
+    assert {row["key"]["params"] for row in two.evidence} == {None}

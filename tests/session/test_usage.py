@@ -181,3 +181,58 @@ def test_an_adapter_that_takes_a_built_in_name(project):
 def test_a_file_of_another_shape(project, name):
     (project.path / name).write_text('{"samples": []}\n' if name.endswith("json") else '{"x": 1}\n')
     refused(project, name, says=name)
+
+
+@pytest.mark.parametrize("extra", [("-k", "unit"), ("--collect-only",), ()], ids=["keyword", "collect-only", "plain"])
+def test_a_fault_of_use_cannot_be_deselected(project, workers, extra):
+    project.case("cat-01")
+    project.write()
+    project.pytester.makepyfile(test_u="def test_unit(): pass")
+    refused(project, "test_u.py", "--manifest=cases.jsonl", *extra, workers=workers, says="no suite of kind watermark")
+
+
+def test_a_manifest_beside_a_node_id_of_something_else(project):
+    project.case("cat-01")
+    project.write()
+    project.pytester.makepyfile(test_u="def test_unit(): pass")
+    refused(project, "test_u.py::test_unit", "--manifest=cases.jsonl", says="no suite of kind watermark")
+
+
+@pytest.mark.parametrize("option", ["--manifest", "--bench-run-dir", "--bench-artifact-root"])
+def test_a_name_that_is_too_long(project, option):
+    project.case("cat-01")
+    project.write()
+    result = project.pytester.runpytest_inprocess(
+        "-p", "no:xdist", "-p", "no:randomly", f"{option}={'x' * 300}", "cases.jsonl"
+    )
+    assert result.ret == 4
+    assert "INTERNALERROR" not in result.stdout.str()
+
+
+def test_a_run_directory_below_a_file(project):
+    project.case("cat-01")
+    project.write()
+    arguments = ("-p", "no:xdist", "-p", "no:randomly", "--bench-run-dir=cases.jsonl/run", "cases.jsonl")
+    result = project.pytester.runpytest_inprocess(*arguments)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: *cases.jsonl/run: File exists"])
+
+
+@pytest.mark.parametrize("answer", ["'cases.jsonl'", "[1]", "config.rootpath"])
+def test_a_hook_that_answers_with_something_else(project, answer):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(conftest.read_text() + f"\ndef pytest_benchbench_manifests(config):\n    return {answer}\n")
+    project.pytester.makepyfile("def test_unit(): pass")
+    refused(project, says="must return a list of paths")
+
+
+def test_every_worker_would_ask_about_every_row(project):
+    project.case("cat-01")
+    project.write()
+    refused(project, "cases.jsonl", "--dist=each", "--tx=2*popen", says="--dist=each")
+
+
+def test_a_json_file_of_another_plugin_is_left_alone(project):
+    (project.path / "api.json").write_text('{"openapi": "3.1.0"}')
+    result = project.run("api.json")
+    assert "benchbench" not in result.stderr.str()

@@ -1,0 +1,34 @@
+"""Texts that come from adapters, suites and files, made fit for evidence, terminals and transports between processes."""
+
+from __future__ import annotations
+
+import traceback
+
+MAX_CHARACTERS = 500
+"""Of a foreign message, label or reason that evidence keeps."""
+
+
+def one_line(text: object) -> str:
+    """Give a foreign text as one printable line of at most ``MAX_CHARACTERS``.
+
+    White space is folded; control characters and lone surrogates, which terminals obey and JSON cannot carry, are escaped.
+    An object that cannot even be turned into text is named by its type.
+    """
+    try:
+        words = str(text).split()
+    except Exception:
+        return f"<{type(text).__name__} that cannot be shown>"
+    line = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in " ".join(words)
+    )
+    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"
+
+
+def traceback_text(error: BaseException) -> str:
+    """Format a foreign exception with its causes; what UTF-8 cannot carry is escaped."""
+    try:
+        text = "".join(traceback.format_exception(error))
+    except Exception:
+        return one_line(error)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,22 @@
+"""The law of accounting."""
+
+from hypothesis import given, strategies as st
+
+from pytest_benchbench.session.accounting import account
+
+counts = st.integers(0, 50)
+
+
+@given(counts, counts, counts, st.booleans())
+def test_each_planned_row_is_finished_left_out_or_lost(planned, finished, pending, stopped):
+    result = account(planned=planned, finished=finished, pending=pending, stopped=stopped)
+    assert result.planned == finished + result.left_out + result.lost
+    assert result.selected == finished + pending
+    assert result.planned >= max(planned, result.selected)
+    assert result.left_out >= 0
+
+
+@given(counts, counts, counts)
+def test_stopping_on_request_loses_nothing(planned, finished, pending):
+    assert account(planned=planned, finished=finished, pending=pending, stopped=True).lost == 0
+    assert account(planned=planned, finished=finished, pending=pending, stopped=False).lost == pending
