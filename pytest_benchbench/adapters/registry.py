@@ -75,15 +75,39 @@ class AdapterRegistry:
         if name in self._classes:
             return self._classes[name]
         if name in self._installed:
-            self._classes[name] = _load(_only(self._installed[name].values()))
+            self._classes[name] = _load(self._entry_point(name))
             return self._classes[name]
         if name in KERNEL_MEDIA_TYPES:
             raise AdapterUnavailable(f"this version of pytest-benchbench has no {name} adapter")
         raise UnknownAdapterError(f"unknown adapter {name!r}; known: {', '.join(self.names())}")
 
+    def _entry_point(self, name: str) -> EntryPoint:
+        """Take the one entry point of an installed name.
+
+        Raises:
+            AdapterRegistrationError: There are several; which one is meant is not for this package to guess.
+        """
+        first, *others = sorted(self._installed[name].values(), key=lambda point: point.value)
+        if others:
+            providers = " and ".join(
+                f"{point.value} of {point.dist.name if point.dist else '?'}" for point in (first, *others)
+            )
+            raise AdapterRegistrationError(f"adapter {name!r} is provided twice, by {providers}: uninstall one of them")
+        return first
+
     def media_types(self) -> Mapping[str, frozenset[str]]:
-        """What each known adapter can be asked about; an entry is looked up when it is needed."""
+        """What each known adapter can be asked about; an entry is looked up when it is needed.
+
+        The lookup raises ``AdapterRegistrationError`` as ``resolve`` does, but imports no adapter of the kernel.
+        """
         return _MediaTypes(self)
+
+    def _media_types_of(self, name: str) -> frozenset[str]:
+        if name in KERNEL_MEDIA_TYPES:
+            if name in self._installed:
+                self._entry_point(name)
+            return KERNEL_MEDIA_TYPES[name]
+        return frozenset(self.resolve(name).media_types)
 
 
 class _MediaTypes(Mapping[str, frozenset[str]]):
@@ -93,10 +117,8 @@ class _MediaTypes(Mapping[str, frozenset[str]]):
         self._registry = registry
 
     def __getitem__(self, name: str) -> frozenset[str]:
-        if name in KERNEL_MEDIA_TYPES:
-            return KERNEL_MEDIA_TYPES[name]
         try:
-            return frozenset(self._registry.resolve(name).media_types)
+            return self._registry._media_types_of(name)  # of this module too
         except UnknownAdapterError:
             raise KeyError(name) from None
         except AdapterUnavailable:
@@ -117,19 +139,6 @@ def _installed_entry_points() -> tuple[EntryPoint, ...]:
 def installed_registry() -> AdapterRegistry:
     """Make a registry of what is installed, to which a conftest may add."""
     return AdapterRegistry(_installed_entry_points())
-
-
-def _only(points: Iterable[EntryPoint]) -> EntryPoint:
-    """Take the one entry point of a name.
-
-    Raises:
-        AdapterRegistrationError: There are several; which one is meant is not for this package to guess.
-    """
-    first, *others = sorted(points, key=lambda point: point.value)
-    if others:
-        providers = " and ".join(f"{point.value} of {point.dist.name if point.dist else '?'}" for point in (first, *others))
-        raise AdapterRegistrationError(f"adapter {first.name!r} is provided twice, by {providers}: uninstall one of them")
-    return first
 
 
 def _load(point: EntryPoint) -> type[Adapter]:
