@@ -8,6 +8,7 @@ of a whole session over that of its collection, divided by the rows.
 import argparse
 import hashlib
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def row(request):
 
 PARAMETRIZED = """
 import json
+import os
 import pytest
 
 with open("cases.jsonl") as lines:
@@ -96,7 +98,7 @@ def costs_of(rows: int, repetitions: int, *, run: bool) -> dict[str, list[Cost]]
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         build(directory, rows)
-        plain = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        plain = ["-m", "pytest", "-q", "-p", "pytest_benchbench.plugin", "-p", "no:cacheprovider"]
         collect = [] if run else ["--collect-only"]
 
         def plugin() -> Cost:
@@ -121,6 +123,7 @@ def main() -> None:
     parser.add_argument("--run-rows", type=int, default=10_000, help="rows to run")
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # what else happens to be installed is not measured
     collected = costs_of(options.rows, options.repetitions, run=False)
     seconds = {name: median(found, "cpu") for name, found in collected.items()}
     memory = {name: median(found, "peak_mib") for name, found in collected.items()}

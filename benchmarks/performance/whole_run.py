@@ -7,6 +7,7 @@ manifest and observes every row with the same code, and writes no evidence and n
 import argparse
 import hashlib
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -92,20 +93,22 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=512)
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # what else happens to be installed is not measured
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         build(directory, options.rows, options.side)
 
         def pytest_run(*arguments: str) -> Cost:
-            cost = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, "cases.jsonl"], directory)
+            plugins = ["-p", "pytest_benchbench.plugin", "-p", "no:cacheprovider"]
+            cost = python(["-m", "pytest", "-q", *plugins, *arguments, "cases.jsonl"], directory)
             shutil.rmtree(directory / ".benchbench")
             return cost
 
         costs = interleaved(
             {
                 "plain_loop": lambda: python(["plain_loop.py", "cases.jsonl"], directory),
-                "pytest": lambda: pytest_run("-p", "no:xdist"),
-                "pytest_n2": lambda: pytest_run("-n", "2"),
+                "pytest": lambda: pytest_run(),
+                "pytest_n2": lambda: pytest_run("-p", "xdist", "-n", "2"),
             },
             options.repetitions,
         )

@@ -25,7 +25,7 @@ from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
 from pytest_benchbench.artifacts.fidelity import image_fidelity
 from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import ArtifactLoader
-from pytest_benchbench.artifacts.media import MediaType, UndecodableArtifactError
+from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.verification import (
     ArtifactMismatchError,
     ArtifactPathError,
@@ -159,6 +159,7 @@ class _Shown:
     sample: Sample | None
     artifact: ArtifactRecord
     failure: Exception | None = None
+    path: Path | None = None
 
 
 def observe(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> Observation:
@@ -259,7 +260,8 @@ def _show(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader)
         return _Shown(question, None, ArtifactRecord(question.artifact.sha256, None), error)
     decoded = artifact.decoded if decode else None
     sample = Sample(question.media_type, question.artifact.sha256, artifact.data, decoded)
-    return _Shown(question, sample, ArtifactRecord(question.artifact.sha256, decoded.decoding if decoded else None))
+    record = ArtifactRecord(question.artifact.sha256, decoded.decoding if decoded else None)
+    return _Shown(question, sample, record, path=path)
 
 
 def _unseen(question: Question) -> _Shown:
@@ -365,7 +367,7 @@ def _observation(
             source_sha256=adapter.source_sha256,
             weights=description.weights if description else (),
         ),
-        fidelity=_fidelity(question, artifacts),
+        fidelity=_fidelity(question, shown.path, artifacts),
         removal=RemovalRecord.of(detection.status) if question.removed else None,
         outcome=outcome,
         expected=question.expected,
@@ -373,23 +375,22 @@ def _observation(
     )
 
 
-def _fidelity(question: Question, artifacts: ArtifactLoader) -> FidelityRecord:
+def _fidelity(question: Question, path: Path | None, artifacts: ArtifactLoader) -> FidelityRecord:
     """Compare the artifact with its reference; another question than detection, answered whatever the adapter said."""
     if question.reference is None:
         return FidelityRecord("no_reference")
+
+    def decoded(file: PinnedFile, path: Path) -> DecodedMedia | None:
+        return artifacts.load(path, file.sha256, question.media_type, decode=True).decoded
+
+    def resolved(file: PinnedFile) -> Path:
+        return resolve_artifact(file.path, base=question.base, roots=question.roots)
+
     try:
-        pair = [
-            artifacts.load(
-                resolve_artifact(file.path, base=question.base, roots=question.roots),
-                file.sha256,
-                question.media_type,
-                decode=True,
-            ).decoded
-            for file in (question.artifact, question.reference)
-        ]
+        artifact = decoded(question.artifact, path or resolved(question.artifact))
+        reference = decoded(question.reference, resolved(question.reference))
     except ARTIFACT_ERRORS as error:
         return FidelityRecord("error", reason=one_line(error))
-    artifact, reference = pair
     if not isinstance(artifact, Image) or not isinstance(reference, Image):
         return FidelityRecord("incomparable", reason=f"no fidelity is defined for {question.media_type}")
     measured = image_fidelity(artifact, reference)
