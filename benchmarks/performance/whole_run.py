@@ -1,7 +1,9 @@
 """The whole run of a manifest: this plugin, alone and with two workers, against a plain loop over the same rows.
 
 Prints JSON. Each variant is a fresh process; the ratio is of the medians of their wall times. The plain loop reads the
-manifest and observes every row with the same code, and writes no evidence and no report.
+manifest and observes every row with the same code, and writes no evidence and no report. Two plain loops over half of
+the rows each, side by side, show what two processes can gain on this machine at all: processors that share a core, or a
+busy machine, give less than half.
 """
 
 import argparse
@@ -11,6 +13,8 @@ import os
 import shutil
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +80,19 @@ def build(directory: Path, rows: int, side: int) -> Path:
         )
     manifest = directory / "cases.jsonl"
     manifest.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for half in (0, 1):
+        (directory / f"half-{half}.jsonl").write_text("\n".join(lines[half::2]) + "\n", encoding="utf-8")
     (directory / "plain_loop.py").write_text(PLAIN_LOOP, encoding="utf-8")
     return manifest
+
+
+def two_loops(directory: Path) -> Cost:
+    """Run a plain loop over each half, side by side: wall time of both together."""
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(2) as threads:
+        costs = list(threads.map(lambda half: python(["plain_loop.py", f"half-{half}.jsonl"], directory), (0, 1)))
+    wall = time.perf_counter() - begin
+    return Cost(wall, sum(cost.cpu for cost in costs), max(cost.peak_mib for cost in costs))
 
 
 def save(directory: Path, name: str, image: Image.Image) -> tuple[str, str]:
@@ -107,6 +122,7 @@ def main() -> None:
         costs = interleaved(
             {
                 "plain_loop": lambda: python(["plain_loop.py", "cases.jsonl"], directory),
+                "two_plain_loops": lambda: two_loops(directory),
                 "pytest": lambda: pytest_run(),
                 "pytest_n2": lambda: pytest_run("-p", "xdist", "-n", "2"),
             },
@@ -121,7 +137,7 @@ def main() -> None:
             "repetitions": options.repetitions,
             "median_wall_seconds": seconds,
             "all_wall_seconds": {name: [cost.wall for cost in found] for name, found in costs.items()},
-            "ratios": {name: seconds[name] / seconds["plain_loop"] for name in ("pytest", "pytest_n2")},
+            "ratios": {name: seconds[name] / seconds["plain_loop"] for name in ("two_plain_loops", "pytest", "pytest_n2")},
             "wanted": {"pytest": "<= 1.25", "pytest_n2": "< 0.8"},
         },
         sys.stdout,

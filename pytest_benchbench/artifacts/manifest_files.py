@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 
 from pytest_benchbench.artifacts.verification import ArtifactPathError, NamedFile, preflight, resolve_artifact
@@ -26,9 +27,11 @@ def verify_manifests(manifests: Iterable[Manifest], *, roots: Sequence[Path]) ->
 
     def named_files() -> Iterator[NamedFile | str]:
         for manifest in manifests:
+            # a reference is often named by many rows in a row
+            resolve = lru_cache(1024)(partial(resolve_artifact, base=manifest.path.parent, roots=tuple(roots)))
             for file in manifest.artifacts():
                 try:
-                    path = resolve_artifact(file.path, base=manifest.path.parent, roots=roots)
+                    path = resolve(file.path)
                 except ArtifactPathError as error:
                     yield f"{file.path_origin}: {error}"
                 else:

@@ -18,11 +18,15 @@ def one_line(text: object) -> str:
         words = str(text).split()
     except Exception:
         return f"<{type(text).__name__} that cannot be shown>"
-    line = "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in " ".join(words)
-    )
+    line = " ".join(words)
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
     return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"
+
+
+def is_one_line(text: object) -> bool:
+    """Say whether ``one_line`` would give the very same text back; quick, for the usual case."""
+    return type(text) is str and text.isprintable() and len(text) <= MAX_CHARACTERS and text == " ".join(text.split())
 
 
 def traceback_text(error: BaseException) -> str:

@@ -37,7 +37,7 @@ UNKNOWN_CODE = CodeRecord(None, None, "")
 
 def question_of(case: WatermarkCase, manifest: Manifest, plan: Plan, node: CaseNode) -> Question:
     """Say what is asked about a row: its files, and what it asserts once known mismatches are taken into account."""
-    known = plan.expectations.find(case.case_id, suite=node.suite, adapter=node.adapter, params=node.params)
+    known = plan.expectations.find(node)
     reference = None
     if case.reference_path is not None and case.reference_sha256 is not None:
         reference = PinnedFile(case.reference_path, case.reference_sha256)

@@ -98,9 +98,10 @@ class Expectations:
         """Every entry that has this id."""
         return self._by_id.get(case_id, [])
 
-    def find(self, case_id: str, *, suite: str, adapter: str, params: str | None) -> KnownMismatch | None:
+    def find(self, node: CaseNode) -> KnownMismatch | None:
         """The first entry that concerns a row, if any."""
-        return next((e for e in self.about(case_id) if e.concerns(suite=suite, adapter=adapter, params=params)), None)
+        entries = self.about(node.case_id)
+        return next((e for e in entries if e.concerns(suite=node.suite, adapter=node.adapter, params=node.params)), None)
 
     def note(self, unmatched: list[str]) -> str:
         """Write the warning about entries that concern no row."""

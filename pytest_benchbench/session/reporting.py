@@ -66,9 +66,7 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
 
 def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool) -> None:
     run_xfail = item.config.getoption("runxfail", False)
-    known = item.plan.expectations.find(
-        item.ref.case_id, suite=item.case_node.suite, adapter=item.group.name, params=item.case_node.params
-    )
+    known = item.plan.expectations.find(item.case_node) if item.plan.expectations else None
     if known is not None and row.outcome == "known_mismatch" and report.failed and wrong_verdict and not run_xfail:
         report.outcome = "skipped"
         report.wasxfail = f"known wrong answer: {known.reason}"

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError, KnownMismatch
+from pytest_benchbench.session.node_names import CaseNode
 
 
 def read(tmp_path, text):
@@ -13,11 +14,11 @@ def read(tmp_path, text):
 
 def test_an_entry_concerns_a_row_by_id_and_by_what_else_it_names(tmp_path):
     known = read(tmp_path, "- {id: a, adapter: x, suite: test_s, params: p, expected: detected, reason: r}")
-    assert known.find("a", suite="f.py::test_s", adapter="x", params="p") is not None
-    assert known.find("a", suite="f.py::test_t", adapter="x", params="p") is None
-    assert known.find("a", suite="f.py::test_s", adapter="y", params="p") is None
-    assert known.find("a", suite="f.py::test_s", adapter="x", params=None) is None
-    assert known.find("b", suite="f.py::test_s", adapter="x", params="p") is None
+    assert known.find(CaseNode("f.py::test_s", "x", "a", "p")) is not None
+    assert known.find(CaseNode("f.py::test_t", "x", "a", "p")) is None
+    assert known.find(CaseNode("f.py::test_s", "y", "a", "p")) is None
+    assert known.find(CaseNode("f.py::test_s", "x", "a", None)) is None
+    assert known.find(CaseNode("f.py::test_s", "x", "b", "p")) is None
 
 
 def test_a_suite_may_be_named_by_its_node_id():

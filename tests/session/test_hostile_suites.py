@@ -1,8 +1,9 @@
 """Adapters, suites and files that misbehave cost their own row, never the session."""
 
 import pytest
+from hypothesis import given, strategies as st
 
-from pytest_benchbench.evidence.foreign_text import MAX_CHARACTERS, one_line
+from pytest_benchbench.evidence.foreign_text import MAX_CHARACTERS, is_one_line, one_line
 
 ADAPTER = """
     from pytest_benchbench import Adapter, AdapterDescription, Detection
@@ -187,3 +188,8 @@ def test_without_the_skipping_plugin(project):
 def test_what_a_terminal_would_obey_is_shown_escaped():
     assert one_line("a\x1b[31mb\0c\nd \udcff") == r"a\x1b[31mb\x00c d \udcff"
     assert len(one_line("x" * 10_000)) == MAX_CHARACTERS
+
+
+@given(st.text(max_size=30))
+def test_the_quick_look_agrees_with_the_whole_one(text):
+    assert not is_one_line(text) or one_line(text) == text
