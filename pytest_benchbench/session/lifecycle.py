@@ -105,9 +105,10 @@ def _is_asked_for(config: pytest.Config) -> bool:
 
 
 def stop(config: pytest.Config) -> None:
-    """Close what the plan holds open."""
+    """Close what the plan holds open, and let go of what was frozen."""
     if (plan := plan_of(config)) is not None:
         plan.close()
+        gc.unfreeze()
 
 
 def collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -120,7 +121,10 @@ def collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collec
 
 @contextmanager
 def collector_paused(config: pytest.Config) -> Iterator[None]:
-    """Pause the cyclic garbage collector while a plan's rows are collected, if it runs."""
+    """Pause the cyclic garbage collector while a plan's rows are collected, if it runs.
+
+    The items live as long as the session: frozen, they are not walked again at each collection while the rows run.
+    """
     if plan_of(config) is None or not gc.isenabled():
         yield
         return
@@ -129,6 +133,7 @@ def collector_paused(config: pytest.Config) -> Iterator[None]:
         yield
     finally:
         gc.enable()
+        gc.freeze()
 
 
 def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> list[str]:
