@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, Image, decode_image
 from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.text import Text, decode_text
-from pytest_benchbench.artifacts.verification import read_verified
+from pytest_benchbench.artifacts.verification import FilePath, read_verified
 
 DEFAULT_MAX_BYTES = 256 * 1024 * 1024
 """Decoded media and the files they came from that are kept: 256 MiB."""
@@ -39,7 +38,7 @@ class Artifact:
 class _Kept:
     content: Artifact | UndecodableArtifactError
     size: int
-    verified: set[Path] = field(default_factory=set)
+    verified: set[FilePath] = field(default_factory=set)
 
 
 class ArtifactLoader:
@@ -65,7 +64,7 @@ class ArtifactLoader:
         self._kept: OrderedDict[tuple[str, MediaType], _Kept] = OrderedDict()
         self._size = 0
 
-    def load(self, path: Path, sha256: str, media_type: MediaType, *, decode: bool) -> Artifact:
+    def load(self, path: FilePath, sha256: str, media_type: MediaType, *, decode: bool) -> Artifact:
         """Give a verified artifact.
 
         Args:
@@ -96,7 +95,7 @@ class ArtifactLoader:
             raise UndecodableArtifactError(*kept.content.args)  # a new one: a raised exception keeps its traceback
         return kept.content
 
-    def _decode(self, path: Path, sha256: str, media_type: MediaType) -> _Kept:
+    def _decode(self, path: FilePath, sha256: str, media_type: MediaType) -> _Kept:
         data = read_verified(path, sha256)
         try:
             if media_type == "image":

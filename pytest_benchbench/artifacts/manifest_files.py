@@ -28,7 +28,7 @@ def verify_manifests(manifests: Iterable[Manifest], *, roots: Sequence[Path]) ->
     def named_files() -> Iterator[NamedFile | str]:
         for manifest in manifests:
             # a reference is often named by many rows in a row
-            resolve = lru_cache(1024)(partial(resolve_artifact, base=manifest.path.parent, roots=tuple(roots)))
+            resolve = lru_cache(1024)(partial(resolve_artifact, base=manifest.directory, roots=tuple(roots)))
             for file in manifest.artifacts():
                 try:
                     path = resolve(file.path)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
+from typing import TypeAlias
 
 MAX_ARTIFACT_BYTES = 1 << 30
 """Largest artifact that is read (1 GiB). A larger file is refused before a byte of it is read."""
@@ -27,6 +28,9 @@ _FLAGS = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)
 )
+
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 
 class ArtifactPathError(Exception):
@@ -58,14 +62,14 @@ class NamedFile:
         written: The path as the manifest writes it, for messages; by default the file's name.
     """
 
-    path: Path
+    path: FilePath
     sha256: str
     origin: str
     path_origin: str | None = None
     written: str | None = None
 
 
-def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> Path:
+def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> str:
     """Resolve a manifest's path, every symbolic link on the way included.
 
     Args:
@@ -74,7 +78,8 @@ def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> Pat
         roots: Further directories in which artifacts may lie (``--bench-artifact-root``).
 
     Returns:
-        The real path, inside ``base`` or one of ``roots``. Whether there is a file is not looked at.
+        The real path, inside ``base`` or one of ``roots``; a text, because a ``Path`` for each row would take longer than
+        resolving it. Whether there is a file is not looked at.
 
     Raises:
         ArtifactPathError: The path leads elsewhere, or is none.
@@ -82,11 +87,11 @@ def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> Pat
     real_base = _real_directory(os.fspath(base))
     try:
         if (inside := _without_links(real_base, relative)) is not None:
-            return Path(inside)
-        real = Path(os.path.realpath(os.path.join(real_base, relative)))  # noqa: PTH118 - by far quicker than Path's
+            return inside
+        real = os.path.realpath(os.path.join(real_base, relative))  # noqa: PTH118 - by far quicker than Path's
     except (ValueError, OSError) as error:  # a NUL, an unencodable character
         raise ArtifactPathError(f"{relative!r} is not a path: {error}") from None
-    if real.is_relative_to(real_base) or any(real.is_relative_to(_real_directory(os.fspath(root))) for root in roots):
+    if any(Path(real).is_relative_to(_real_directory(os.fspath(directory))) for directory in [base, *roots]):
         return real
     raise ArtifactPathError(
         f"{relative} leaves the manifest's directory; move the file there or allow its directory by --bench-artifact-root"
@@ -120,7 +125,7 @@ def _without_links(real_base: str, relative: str) -> str | None:
     return path
 
 
-def read_verified(path: Path, sha256: str) -> bytes:
+def read_verified(path: FilePath, sha256: str) -> bytes:
     """Read a file and check its digest; the bytes returned are the bytes hashed.
 
     Args:
@@ -137,14 +142,14 @@ def read_verified(path: Path, sha256: str) -> bytes:
             size = os.fstat(file.fileno()).st_size
             data = file.read(size + 1)
     except _RefusedFileError as refusal:
-        raise ArtifactUnreadableError(f"{path.name}{refusal}") from None
+        raise ArtifactUnreadableError(f"{_name(path)}{refusal}") from None
     except OSError as error:
-        raise ArtifactUnreadableError(f"{path.name}{_system_refusal(error)}") from None
+        raise ArtifactUnreadableError(f"{_name(path)}{_system_refusal(error)}") from None
     if len(data) != size:
-        raise ArtifactUnreadableError(f"{path.name} changed while it was read")
+        raise ArtifactUnreadableError(f"{_name(path)} changed while it was read")
     actual = hashlib.sha256(data).hexdigest()
     if actual != sha256:
-        raise ArtifactMismatchError(f"{path.name}{_mismatch(actual, sha256)}")
+        raise ArtifactMismatchError(f"{_name(path)}{_mismatch(actual, sha256)}")
     return data
 
 
@@ -192,7 +197,7 @@ def preflight(files: Iterable[NamedFile | str], *, threads: int | None = None) -
     return faults
 
 
-def _digest(path: Path) -> bytes | str:
+def _digest(path: FilePath) -> bytes | str:
     """Hash a file; a text says why that cannot be done, as what follows its name."""
     try:
         with _open_regular(path) as file:
@@ -204,18 +209,22 @@ def _digest(path: Path) -> bytes | str:
 
 
 def _fault(named: NamedFile, found: bytes | str | None) -> str | None:
-    name = named.path.name if named.written is None else named.written
+    name = _name(named.path) if named.written is None else named.written
     if isinstance(found, bytes):
         actual = found.hex()
         return None if actual == named.sha256 else f"{named.origin}: {name}{_mismatch(actual, named.sha256)}"
     return f"{named.path_origin or named.origin}: {name}{found}"
 
 
+def _name(path: FilePath) -> str:
+    return os.path.basename(path)  # noqa: PTH119 - most paths are texts here
+
+
 def _mismatch(actual: str, pinned: str) -> str:
     return f" has {actual}, the manifest says {pinned}"
 
 
-def _open_regular(path: Path) -> BufferedReader:
+def _open_regular(path: FilePath) -> BufferedReader:
     """Open a regular file of bounded size, and nothing else.
 
     The type is looked at before opening, because opening a device can do things, and after it, because the name may have

@@ -159,7 +159,7 @@ class _Shown:
     sample: Sample | None
     artifact: ArtifactRecord
     failure: Exception | None = None
-    path: Path | None = None
+    path: str | None = None
 
 
 def observe(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> Observation:
@@ -382,15 +382,15 @@ def _observation(
     )
 
 
-def _fidelity(question: Question, path: Path | None, artifacts: ArtifactLoader) -> FidelityRecord:
+def _fidelity(question: Question, path: str | None, artifacts: ArtifactLoader) -> FidelityRecord:
     """Compare the artifact with its reference; another question than detection, answered whatever the adapter said."""
     if question.reference is None:
         return FidelityRecord("no_reference")
 
-    def decoded(file: PinnedFile, path: Path) -> DecodedMedia | None:
+    def decoded(file: PinnedFile, path: str) -> DecodedMedia | None:
         return artifacts.load(path, file.sha256, question.media_type, decode=True).decoded
 
-    def resolved(file: PinnedFile) -> Path:
+    def resolved(file: PinnedFile) -> str:
         return resolve_artifact(file.path, base=question.base, roots=question.roots)
 
     try:

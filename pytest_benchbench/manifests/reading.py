@@ -85,6 +85,7 @@ class Manifest:
 
     Attributes:
         path: Absolute path.
+        directory: Where it lies; what its rows name is relative to it.
         display: The file as the user named it.
         name: The file's name.
         kind: What its rows are.
@@ -107,6 +108,7 @@ class Manifest:
         self.path = path
         self.display = display
         self.name = path.name
+        self.directory = path.parent
         self.kind: ManifestKind = kind.name
         self.sha256 = sha256
         self.adapters = adapters

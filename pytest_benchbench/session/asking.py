@@ -45,7 +45,7 @@ def question_of(case: WatermarkCase, manifest: Manifest, plan: Plan, node: CaseN
         media_type=case.media_type,
         artifact=PinnedFile(case.path, case.sha256),
         reference=reference,
-        base=manifest.path.parent,
+        base=manifest.directory,
         roots=plan.settings.artifact_roots,
         removed=case.state == "removed",
         expected=known.expected if known else case.expected,

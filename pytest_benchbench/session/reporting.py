@@ -33,13 +33,13 @@ def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.Test
     if call.when == "setup" and isinstance(value, (ObservationError, *ARTIFACT_ERRORS)):
         said = str(value) if isinstance(value, ObservationError) else f"error: {type(value).__name__}: {value}"
         report.longrepr = item.line(one_line(said))
-    row = _evidence(item, observation, value)
+    row, encoded = _evidence(item, observation, value)
     if observation is not None:
         _show(item, report, row, wrong_verdict=isinstance(value, Mismatch))
     elif not report.failed and not hasattr(report, "wasxfail"):
         _show_failed(report, item.line(f"never observed: {row.error.message}" if row.error else "never observed"))
     item.row = None
-    setattr(report, EVIDENCE, _encode(row).decode())
+    setattr(report, EVIDENCE, encoded)
     properties = _properties(row)
     report.user_properties.extend(properties)
     # JUnit reads those of the teardown's report, which pytest fills from the item; an earlier try's are taken out
@@ -47,8 +47,8 @@ def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.Test
     item.user_properties.extend(properties)
 
 
-def _evidence(item: CaseItem, observation: Observation | None, raised: BaseException | None) -> EvidenceRow:
-    """Write the evidence of an item; whatever cannot be written is an error of its row, never of the session."""
+def _evidence(item: CaseItem, observation: Observation | None, raised: BaseException | None) -> tuple[EvidenceRow, str]:
+    """Write the evidence of an item, as row and as JSON; what cannot be written is its row's error, not the session's."""
     if observation is None:
         error = ErrorRecord("NotObserved", "the suite never called observe()")
         if raised is not None:
@@ -56,12 +56,13 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
     else:
         try:
             row = evidence_row(item, observation)
-            _encode(row)
+            encoded = _encode(row).decode()
         except Exception as failed:
             error = ErrorRecord(type(failed).__name__, one_line(failed))
         else:
-            return row
-    return unobserved_row(item.case_node, item.manifest, item.ref, error)
+            return row, encoded
+    row = unobserved_row(item.case_node, item.manifest, item.ref, error)
+    return row, _encode(row).decode()
 
 
 def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool) -> None:

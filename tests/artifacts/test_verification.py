@@ -38,7 +38,7 @@ def base(tmp_path):
     "relative", ["cat.png", "./cat.png", "sub/cat.png", "sub/../cat.png", "not-there.png", "a..b", "..cat"]
 )
 def test_paths_inside_the_manifests_directory_resolve(base, relative):
-    assert resolve_artifact(relative, base=base, roots=[]) == Path(os.path.realpath(base / relative))
+    assert resolve_artifact(relative, base=base, roots=[]) == os.path.realpath(base / relative)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_path_is_refused(base, relative):
 def test_a_root_allows_what_lies_in_it_and_no_more(base):
     outside = base.parent / "outside"
     for relative in ("../outside/cat.png", str(outside / "cat.png")):
-        assert resolve_artifact(relative, base=base, roots=[outside]) == outside / "cat.png"
+        assert resolve_artifact(relative, base=base, roots=[outside]) == str(outside / "cat.png")
     with pytest.raises(ArtifactPathError):
         resolve_artifact("../elsewhere/cat.png", base=base, roots=[outside])
 
@@ -77,13 +77,13 @@ def test_a_symbolic_link_to_a_directory_outside_is_refused_on_the_way(base):
 
 def test_a_symbolic_link_that_stays_inside_is_followed(base):
     (base / "link").symlink_to("sub", target_is_directory=True)
-    assert resolve_artifact("link/cat.png", base=base, roots=[]) == base / "sub" / "cat.png"
+    assert resolve_artifact("link/cat.png", base=base, roots=[]) == str(base / "sub" / "cat.png")
 
 
 def test_a_manifest_reached_through_a_symbolic_link_has_its_files_with_it(base):
     entrance = base.parent / "entrance"
     entrance.symlink_to(base, target_is_directory=True)
-    assert resolve_artifact("cat.png", base=entrance, roots=[]) == base / "cat.png"
+    assert resolve_artifact("cat.png", base=entrance, roots=[]) == str(base / "cat.png")
 
 
 def test_links_in_a_circle_end_as_an_unreadable_file(base):
@@ -153,7 +153,7 @@ def test_what_takes_the_name_between_looking_and_opening_is_refused(base, monkey
 
 
 def test_a_link_put_there_after_resolving_is_refused(base):
-    path = resolve_artifact("cat.png", base=base, roots=[])
+    path = Path(resolve_artifact("cat.png", base=base, roots=[]))
     path.unlink()
     path.symlink_to("../outside/cat.png")
     with pytest.raises(ArtifactUnreadableError):

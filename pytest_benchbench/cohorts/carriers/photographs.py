@@ -115,7 +115,7 @@ def verified_photographs(sources: SourceList) -> Iterator[Photograph]:
     for position, image in enumerate(sources.images):
         place = sources.entry(position)
         try:
-            path = resolve_artifact(image.path, base=sources.base, roots=())
+            path = Path(resolve_artifact(image.path, base=sources.base, roots=()))
         except ArtifactPathError:
             raise CohortError(f"{place}: path: {image.path!r} leaves the folder of the list") from None
         decoded = _decoded(path, image, place)
