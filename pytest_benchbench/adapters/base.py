@@ -184,6 +184,14 @@ class Adapter(ABC):
     def detect(self, sample: Sample) -> Detection:
         """Answer about one sample. Called after ``load``; an exception becomes an ``error`` row, never a verdict."""
 
+    def embedder(self) -> Embedder | None:
+        """Make the embedder that writes what this adapter reads, with the adapter's options; ``None`` if there is none.
+
+        Raises:
+            AdapterUnavailable: Something that embedding needs is missing on this machine.
+        """
+        return None
+
     def close(self) -> None:  # noqa: B027 - optional
         """Release what ``load`` took."""
 
@@ -219,10 +227,10 @@ class BatchAdapter(Adapter):
 
 
 class Embedder(Protocol):
-    """Puts a message into a medium; used by cohort recipes, never while measuring."""
+    """Puts a message into a medium; used by cohort recipes and by ``benchbench adapters --check``, never while measuring."""
 
-    def embed(self, sample: Sample, message: Any) -> Any:
-        """Return the marked medium."""
+    def embed(self, sample: Sample, message: Any = None) -> DecodedMedia:
+        """Return the marked medium, decoded; without a message it carries the one that the adapter looks for."""
 
 
 class Remover(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_benchbench.adapters import haar_frame
 from pytest_benchbench.adapters.haar_frame import SCALE, Floats, PatternDetector
 from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder
-from pytest_benchbench.adapters.patterns import Bits, Pattern
+from pytest_benchbench.adapters.patterns import SDXL, Bits, Pattern
 from pytest_benchbench.adapters.yuv import Pixels, Plane
 
 VERSION = "1, bits of invisible-watermark 0.2.0 dwtDctSvd"
@@ -40,17 +40,23 @@ class DwtDctSvd(PatternDetector):
         """Read the bit of every 8x8 block of (H, W, 3) uint8 RGB, row by row."""
         return read_blocks(pixels)
 
+    def embedder(self) -> DwtDctSvdEmbedder:
+        """Make the embedder."""
+        return DwtDctSvdEmbedder()
+
 
 class DwtDctSvdEmbedder(PatternEmbedder):
     """Writes the mark as the reference encoder writes it, pixel for pixel."""
 
-    def embed_pixels(self, pixels: Pixels, pattern: Pattern) -> Pixels:
+    message: ClassVar[Pattern] = SDXL
+
+    def embed_pixels(self, pixels: Pixels, message: Pattern = SDXL) -> Pixels:
         """Mark (H, W, 3) uint8 RGB with a pattern's bits and give a new array of the same shape.
 
         Raises:
             ValueError: The array is no such picture, or it is too small to carry a message.
         """
-        return haar_frame.write_blocks(pixels, pattern.bits, _write)
+        return haar_frame.write_blocks(pixels, message.bits, _write)
 
 
 def read_blocks(pixels: Pixels) -> Bits:

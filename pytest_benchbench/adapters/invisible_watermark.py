@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from pytest_benchbench.adapters.base import Sample
 from pytest_benchbench.adapters.patterns import Pattern
@@ -14,22 +15,28 @@ MINIMUM_PIXELS = 65_536
 
 
 class PatternEmbedder(ABC):
-    """An ``Embedder`` whose messages are patterns."""
+    """An ``Embedder`` whose messages are patterns.
 
-    def embed(self, sample: Sample, message: Pattern) -> Image:
+    Attributes:
+        message: What it writes unless told otherwise.
+    """
+
+    message: ClassVar[Pattern]
+
+    def embed(self, sample: Sample, message: Pattern | None = None) -> Image:
         """Mark a decoded image with a pattern.
 
         Raises:
             TypeError: The sample is no decoded image.
             ValueError: It cannot carry the pattern.
         """
-        pixels = self.embed_pixels(pixels_of(sample), message)
+        pixels = self.embed_pixels(pixels_of(sample), message or self.message)
         pixels.flags.writeable = False
         height, width = pixels.shape[:2]
         return Image(pixels, {"rule": "embedded", "size": [width, height], "bit_depth": 8}, None)
 
     @abstractmethod
-    def embed_pixels(self, pixels: Pixels, pattern: Pattern) -> Pixels:
+    def embed_pixels(self, pixels: Pixels, message: Pattern) -> Pixels:
         """Mark (H, W, 3) uint8 RGB with a pattern's bits and give a new array of the same shape.
 
         Raises:

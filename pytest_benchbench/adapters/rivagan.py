@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
 from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder, pixels_of, require_pixels, too_small
-from pytest_benchbench.adapters.patterns import Pattern, bits_of, recognise, rule_in_words
+from pytest_benchbench.adapters.messages import benchmark_message
+from pytest_benchbench.adapters.patterns import Pattern, recognise, rule_in_words
 from pytest_benchbench.adapters.yuv import Pixels
 from pytest_benchbench.artifacts.media import MediaType
 
@@ -38,7 +39,7 @@ PINS = {
 
 MESSAGE = Pattern(
     "benchbench-32",
-    bits_of(hashlib.sha256(b"pytest-benchbench").digest()[:4]),
+    benchmark_message(32),
     threshold=29,
     source="the first 32 bits of the SHA-256 of 'pytest-benchbench', 8ce67933: a choice that hides nothing",
 )
@@ -106,6 +107,14 @@ class RivaGan(Adapter):
         (answers,) = self._loaded().run({"frame": _frame(pixels)})
         return recognise({len(MESSAGE.bits): answers[0] > THRESHOLD}, (MESSAGE,))
 
+    def embedder(self) -> RivaGanEmbedder:
+        """Make the embedder.
+
+        Raises:
+            AdapterUnavailable: ONNX Runtime or the encoder's weights are missing, or they are not the pinned ones.
+        """
+        return RivaGanEmbedder(self.options)
+
     def close(self) -> None:
         """Let go of the network."""
         self._network = None
@@ -134,10 +143,12 @@ class RivaGanEmbedder(PatternEmbedder):
         AdapterUnavailable: ONNX Runtime or the weights are missing, or the weights are not the pinned ones.
     """
 
+    message: ClassVar[Pattern] = MESSAGE
+
     def __init__(self, options: RivaGanOptions | None = None) -> None:
         self._network = _Network(ENCODER, options or RivaGanOptions())
 
-    def embed_pixels(self, pixels: Pixels, pattern: Pattern = MESSAGE) -> Pixels:
+    def embed_pixels(self, pixels: Pixels, message: Pattern = MESSAGE) -> Pixels:
         """Mark (H, W, 3) uint8 RGB with a pattern of 32 bits and give a new array of the same shape.
 
         Raises:
@@ -148,9 +159,9 @@ class RivaGanEmbedder(PatternEmbedder):
             raise ValueError(reason)
         if pixels.shape[0] * pixels.shape[1] > MAXIMUM_PIXELS:
             raise ValueError(f"{MAXIMUM_PIXELS:,} pixels are marked at most")
-        if len(pattern.bits) != len(MESSAGE.bits):
-            raise ValueError(f"rivagan carries 32 bits, not the {len(pattern.bits)} of {pattern.name}")
-        (marked,) = self._network.run({"frame": _frame(pixels), "data": np.array([pattern.bits], dtype=np.float32)})
+        if len(message.bits) != len(MESSAGE.bits):
+            raise ValueError(f"rivagan carries 32 bits, not the {len(message.bits)} of {message.name}")
+        (marked,) = self._network.run({"frame": _frame(pixels), "data": np.array([message.bits], dtype=np.float32)})
         samples = (np.clip(marked[0, :, 0], -1, 1) + np.float32(1)) * _CENTRE
         return np.ascontiguousarray(samples[::-1].transpose(1, 2, 0).astype(np.uint8))
 

@@ -66,7 +66,7 @@ def _dwt_dct_marks() -> tuple[Mark, ...]:
                 "pattern": pattern.name,
                 "message": "".join(map(str, pattern.bits)),
             },
-            embed=partial(embedder.embed_pixels, pattern=pattern),
+            embed=partial(embedder.embed_pixels, message=pattern),
         )
         for pattern in PATTERNS.values()
     )
