@@ -6,7 +6,6 @@ itself is never imported: it would import torch, which nothing here needs.
 
 from __future__ import annotations
 
-import hashlib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,10 +14,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample
 from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder, pixels_of, require_pixels, too_small
 from pytest_benchbench.adapters.messages import benchmark_message
 from pytest_benchbench.adapters.patterns import Pattern, recognise, rule_in_words
+from pytest_benchbench.adapters.weights import LockedWeights, locked_weights, rule_with_weights
 from pytest_benchbench.adapters.yuv import Pixels
 from pytest_benchbench.artifacts.media import MediaType
 
@@ -123,9 +123,7 @@ class RivaGan(Adapter):
         """Versions, the rule and the decoder's digest; weights other than the pinned ones are named as such."""
         network = self._loaded()
         rule = f"decoder output above {THRESHOLD} is a 1; {rule_in_words((MESSAGE,))}"
-        if network.weights.sha256 != PINS[DECODER]:
-            rule += "; the weights are not the pinned ones (allow_unpinned)"
-        return AdapterDescription(network.version, rule, (network.weights,))
+        return AdapterDescription(network.version, rule_with_weights(rule, network.lock), (network.lock.weights,))
 
     def _loaded(self) -> _Network:
         if self._network is None:
@@ -170,7 +168,7 @@ class _Network:
     """One of the two networks, checked before it is loaded.
 
     Attributes:
-        weights: Its file and digest.
+        lock: Its file, digest and bytes.
         version: Of what runs and what carries it.
     """
 
@@ -179,26 +177,19 @@ class _Network:
             import onnxruntime
         except ImportError as error:
             raise AdapterUnavailable("onnxruntime is not installed", INSTALL) from error
-        data, origin = _read_weights(name, options.weights)
-        digest = hashlib.sha256(data).hexdigest()
-        if digest != PINS[name] and not options.allow_unpinned:
-            raise AdapterUnavailable(
-                f"{name} has SHA-256 {digest}, not the pinned {PINS[name]}",
-                "take the file of invisible-watermark 0.2.0, or accept this one with allow_unpinned=true",
-            )
-        self.weights = Weights(name, digest)
+        self.lock, origin = _lock_weights(name, options)
         self.version = f"{origin}, onnxruntime {onnxruntime.__version__}"
-        self._session = _session(data)
+        self._session = _session(self.lock.data)
 
     def run(self, inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
         outputs: list[NDArray[np.float32]] = self._session.run(None, inputs)
         return outputs
 
 
-def _read_weights(name: str, directory: Path | None) -> tuple[bytes, str]:
-    """Read one file of weights and say where it came from."""
-    if directory is not None:
-        path = directory / name
+def _lock_weights(name: str, options: RivaGanOptions) -> tuple[LockedWeights, str]:
+    """Read and check one file of weights and say where it came from."""
+    if options.weights is not None:
+        path = options.weights / name
         origin, remedy = "weights by option", "point weights= at a directory with the two files rivagan_*.onnx"
     else:
         try:
@@ -207,10 +198,14 @@ def _read_weights(name: str, directory: Path | None) -> tuple[bytes, str]:
             raise AdapterUnavailable("invisible-watermark, which carries the weights, is not installed", INSTALL) from error
         path = Path(str(carrier.locate_file(f"imwatermark/{name}")))
         origin, remedy = f"invisible-watermark {carrier.version}", INSTALL
-    try:
-        return path.read_bytes(), origin
-    except OSError as error:
-        raise AdapterUnavailable(f"{path} cannot be read: {error.strerror}", remedy) from error
+    lock = locked_weights(
+        path,
+        pinned=PINS[name],
+        allow_unpinned=options.allow_unpinned,
+        remedy=remedy,
+        source="invisible-watermark 0.2.0",
+    )
+    return lock, origin
 
 
 def _session(data: bytes) -> onnxruntime.InferenceSession:
