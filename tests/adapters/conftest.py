@@ -1,0 +1,159 @@
+"""Signed files for the tests of ``c2pa``: certificates that are made here, manifests that are really signed."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+import pytest
+
+TRAINED = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+
+SIGNING = {"builder": {"thumbnail": {"enabled": False}}, "verify": {"verify_after_sign": False}}
+
+
+def definition(*source_types: str, **more) -> dict:
+    """A manifest whose actions state these digital source types."""
+    actions = [{"action": "c2pa.created", "digitalSourceType": source_type} for source_type in source_types]
+    return {
+        "claim_generator_info": [{"name": "benchbench-tests", "version": "1"}],
+        "assertions": [{"label": "c2pa.actions.v2", "data": {"actions": actions}}],
+        **more,
+    }
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A root and a signer of its own, ECDSA on P-256, as C2PA's certificate profile wants them.
+
+    ``root`` and ``chain`` (signer, root) are PEM. The keys sign any certificate and any claim that a test wants.
+    """
+
+    root: bytes
+    chain: bytes
+    root_key: object
+    signer_key: object
+
+    @classmethod
+    def make(cls, first_day: int = -1, last_day: int = 30, *, keys_of: "Authority | None" = None) -> "Authority":
+        """Certificates that are valid between two days counted from today."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.hazmat.primitives.serialization import Encoding
+        from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+        now = datetime.now(UTC)
+        root_key = keys_of.root_key if keys_of else ec.generate_private_key(ec.SECP256R1())
+        signer_key = keys_of.signer_key if keys_of else ec.generate_private_key(ec.SECP256R1())
+        usages = (
+            "digital_signature",
+            "content_commitment",
+            "key_encipherment",
+            "data_encipherment",
+            "key_agreement",
+            "key_cert_sign",
+            "crl_sign",
+            "encipher_only",
+            "decipher_only",
+        )
+
+        def certificate(holder, key, extended, *used):
+            def name(common):
+                organization = x509.NameAttribute(NameOID.ORGANIZATION_NAME, f"Tests {common}")
+                return x509.Name([organization, x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+            builder = (
+                x509.CertificateBuilder()
+                .subject_name(name(holder))
+                .issuer_name(name("root"))
+                .public_key(key.public_key())
+                .serial_number(4711)
+                .not_valid_before(now + timedelta(days=first_day))
+                .not_valid_after(now + timedelta(days=last_day))
+                .add_extension(x509.BasicConstraints(ca=holder == "root", path_length=None), critical=True)
+                .add_extension(x509.KeyUsage(**{usage: usage in used for usage in usages}), critical=True)
+                .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+                .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(root_key.public_key()), critical=False)
+            )
+            if extended:
+                builder = builder.add_extension(x509.ExtendedKeyUsage(extended), critical=False)
+            return builder.sign(root_key, hashes.SHA256()).public_bytes(Encoding.PEM)
+
+        root = certificate("root", root_key, [], "key_cert_sign", "crl_sign")
+        leaf = certificate("signer", signer_key, [ExtendedKeyUsageOID.EMAIL_PROTECTION], "digital_signature")
+        return cls(root, leaf + root, root_key, signer_key)
+
+    def sign(self, data: bytes, mime: str, manifest: dict | None = None, *, url: str | None = None, embed=True) -> bytes:
+        """Give the file with a signed manifest, or with nothing but the URL of one."""
+        from cryptography.hazmat.primitives import serialization
+
+        key = self.signer_key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        import c2pa
+
+        signer = c2pa.Signer.from_info(c2pa.C2paSignerInfo(b"es256", self.chain, key, None))
+        return _built(signer, data, mime, manifest or definition(TRAINED), url, embed)
+
+    def sign_expired(self, data: bytes, mime: str) -> bytes:
+        """Give the file with a manifest that was signed in good order by certificates that have expired since.
+
+        The signing side refuses such certificates, so it is shown valid ones of the same lengths; what is signed, and what
+        stands in the file, are the expired ones.
+        """
+        import c2pa
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+        def lengths(authority):
+            return [len(der) for der in authority.certificates()]
+
+        expired = Authority.make(-30, -2, keys_of=self)
+        while lengths(expired) != lengths(self):  # the length of an ECDSA signature varies by a byte or two
+            expired = Authority.make(-30, -2, keys_of=self)
+
+        def aged(content):
+            for now, then in zip(self.certificates(), expired.certificates(), strict=True):
+                content = content.replace(now, then)
+            return content
+
+        def sign(claim):
+            r, s = decode_dss_signature(self.signer_key.sign(aged(claim), ec.ECDSA(hashes.SHA256())))
+            return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+        signer = c2pa.Signer.from_callback(sign, c2pa.C2paSigningAlg.ES256, self.chain.decode())
+        return aged(_built(signer, data, mime, definition(TRAINED)))
+
+    def certificates(self) -> list[bytes]:
+        """The chain, each as DER."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        return [one.public_bytes(Encoding.DER) for one in x509.load_pem_x509_certificates(self.chain)]
+
+
+def _built(signer, data, mime, manifest, url=None, embed=True) -> bytes:
+    import c2pa
+
+    builder = c2pa.Builder(json.dumps(manifest), context=c2pa.Context.from_dict(SIGNING))
+    if url:
+        builder.set_remote_url(url)
+    if not embed:
+        builder.set_no_embed()
+    signed = BytesIO()
+    builder.sign(signer, mime, BytesIO(data), signed)
+    return signed.getvalue()
+
+
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    pytest.importorskip("cryptography")
+    pytest.importorskip("c2pa")
+    return Authority.make()
+
+
+@pytest.fixture(scope="session")
+def c2pa_definition():
+    return definition
