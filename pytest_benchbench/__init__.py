@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Sample as Sample,
         Weights as Weights,
     )
+    from pytest_benchbench.artifacts.audio import Audio as Audio
     from pytest_benchbench.artifacts.image import Image as Image
     from pytest_benchbench.artifacts.media import MediaType as MediaType
     from pytest_benchbench.artifacts.text import Text as Text
@@ -31,6 +32,7 @@ _HOMES = {
     "Adapter": "adapters.base",
     "AdapterDescription": "adapters.base",
     "AdapterUnavailable": "adapters.base",
+    "Audio": "artifacts.audio",
     "BatchAdapter": "adapters.base",
     "Detection": "adapters.base",
     "DetectionError": "adapters.base",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from pytest_benchbench.artifacts.audio import Audio, decode_audio
 from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, Image, decode_image
 from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.text import Text, decode_text
@@ -101,6 +102,9 @@ class ArtifactLoader:
             if media_type == "image":
                 image: Image = decode_image(data, max_pixels=self._max_pixels)
                 return _Kept(Artifact(media_type, sha256, data, image), len(data) + image.pixels.nbytes)
+            if media_type == "audio":
+                audio: Audio = decode_audio(data)
+                return _Kept(Artifact(media_type, sha256, data, audio), len(data) + audio.samples.nbytes)
             if media_type == "text":
                 text: Text = decode_text(data)
                 return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))

@@ -22,6 +22,8 @@ from pytest_benchbench.adapters.base import (
     Sample,
 )
 from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
+from pytest_benchbench.artifacts.audio import Audio
+from pytest_benchbench.artifacts.audio_fidelity import audio_fidelity
 from pytest_benchbench.artifacts.fidelity import image_fidelity
 from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import ArtifactLoader
@@ -398,6 +400,11 @@ def _fidelity(question: Question, path: str | None, artifacts: ArtifactLoader) -
         reference = decoded(question.reference, resolved(question.reference))
     except ARTIFACT_ERRORS as error:
         return FidelityRecord("error", reason=one_line(error))
+    if isinstance(artifact, Audio) and isinstance(reference, Audio):
+        heard = audio_fidelity(artifact, reference)
+        if heard.status != "measured":
+            return FidelityRecord(heard.status, reason=heard.reason)
+        return FidelityRecord("measured", snr_db=heard.snr_db, snr_status=heard.snr_status)
     if not isinstance(artifact, Image) or not isinstance(reference, Image):
         return FidelityRecord("incomparable", reason=f"no fidelity is defined for {question.media_type}")
     measured = image_fidelity(artifact, reference)
