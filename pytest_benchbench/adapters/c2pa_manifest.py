@@ -67,8 +67,12 @@ def read_report(text: str) -> ManifestReport:
     label, state = _get(report, "active_manifest"), _get(report, "validation_state")
     manifests = _get(report, "manifests")
     active = _get(manifests, label)
-    if state not in STATES or not isinstance(active, dict):
+    if state not in STATES or not isinstance(manifests, dict) or not isinstance(label, str):
         raise ValueError(f"the report names no active manifest or no known validation state ({_bounded(state)})")
+    if not isinstance(active, dict):
+        if state != "Invalid":  # there it happens: a manifest that does not load is listed by its failures alone
+            raise ValueError(f"the report lacks the active manifest that it calls {state}")
+        active = {}
     others = [manifest for name, manifest in manifests.items() if name != label]
     results = _get(report, "validation_results")
     codes = {kind: _codes(results, kind) for kind in ("success", "informational", "failure")}

@@ -56,6 +56,14 @@ def test_what_an_invalid_manifest_says_has_another_name():
         assert len({"stated", "stated_unverified"} & set(facts)) == 1
 
 
+def test_an_invalid_manifest_may_be_too_broken_to_be_shown():
+    text = json.loads(report("Invalid", failure=codes("assertion.cbor.invalid")))
+    text["manifests"] = {}
+    read = read_report(json.dumps(text))
+    assert (read.state, read.failures) == ("Invalid", ("assertion.cbor.invalid",))
+    assert read.facts["stated_unverified"] == {"active_manifest": "a", "manifests": 0}
+
+
 def test_failures_of_ingredients_count():
     text = json.loads(report("Invalid", failure=codes("b.two", "a.one", "a.one")))
     text["validation_results"]["ingredientDeltas"] = [{"validationDeltas": {"failure": codes("c.three")}}]
