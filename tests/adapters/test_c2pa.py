@@ -313,6 +313,12 @@ def test_threads_may_ask_one_instance(adapter, authority, signed):
     assert list(answers) == [status for _, status in questions]
 
 
+def test_what_a_report_repeats_does_not_change_with_the_day(adapter, signed):
+    detection = ask(adapter, signed)
+    repeated = f"{detection.reason} {detection.label} {adapter.describe().rule}"
+    assert detection.scorer["validated_on"][:5] not in repeated
+
+
 def test_the_same_file_gives_the_same_answer(adapter, signed):
     assert len({json.dumps(ask(adapter, signed).scorer) for _ in range(5)}) == 1
 
