@@ -1,4 +1,4 @@
-"""Prints what ``dwt-dct`` finds in the default cohorts beside the figures of the source project.
+"""Prints what ``dwt-dct`` finds in the default cohorts of images beside the figures of the source project.
 
 ``python benchmarks/cohort_figures.py`` gives the tables of ``docs/cohorts.md``; ``--misses`` gives the entries of
 ``benchmarks/expectations.yaml``. It asks the adapter in a plain loop, without pytest.
@@ -14,7 +14,7 @@ from pytest_benchbench.adapters.base import Detection, Sample
 from pytest_benchbench.adapters.dwt_dct import DwtDct
 from pytest_benchbench.artifacts.image import decode_image
 from pytest_benchbench.artifacts.verification import read_verified
-from pytest_benchbench.cohorts.defaults import DEFAULT_COHORTS, default_cohort
+from pytest_benchbench.cohorts.defaults import default_cohort
 from pytest_benchbench.manifests.reading import read_manifest
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WatermarkCase
 from pytest_benchbench.statistics.intervals import wilson_interval
@@ -57,7 +57,9 @@ def observations(name: str) -> Iterator[Observed]:
     """Build a default cohort if need be, and ask about each of its cases."""
     adapter = DwtDct()
     adapter.load()
-    manifest = read_manifest(default_cohort(name, CACHE), media_types=KERNEL_MEDIA_TYPES)
+    path = default_cohort(name, CACHE).manifest
+    assert path is not None  # dwt-dct is always there
+    manifest = read_manifest(path, media_types=KERNEL_MEDIA_TYPES)
     for ref in manifest.adapters[adapter.name]:
         case = manifest.read(ref).case
         data = read_verified(manifest.path.parent / case.path, case.sha256)
@@ -104,9 +106,7 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="print the entries of expectations.yaml instead")
     arguments = parser.parse_args()
     print(
-        "\n\n".join(table(name) for name in DEFAULT_COHORTS)
-        if not arguments.misses
-        else "".join(map(misses, DEFAULT_COHORTS))
+        "\n\n".join(table(name) for name in SOURCE_PROJECT) if not arguments.misses else "".join(map(misses, SOURCE_PROJECT))
     )
 
 

@@ -192,6 +192,14 @@ class Adapter(ABC):
         """
         return None
 
+    def remover(self) -> Remover | None:
+        """Make the remover that the scheme itself brings, with the adapter's options; ``None`` if it brings none.
+
+        Raises:
+            AdapterUnavailable: Something that removing needs is missing on this machine.
+        """
+        return None
+
     def close(self) -> None:  # noqa: B027 - optional
         """Release what ``load`` took."""
 
@@ -236,5 +244,5 @@ class Embedder(Protocol):
 class Remover(Protocol):
     """Tries to take a mark out of a medium; used by cohort recipes, never while measuring."""
 
-    def remove(self, sample: Sample) -> Any:
-        """Return the medium with the mark attacked."""
+    def remove(self, sample: Sample) -> DecodedMedia:
+        """Return the medium with the mark attacked, decoded."""

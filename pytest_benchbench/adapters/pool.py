@@ -50,8 +50,12 @@ class AdapterChoice:
     values: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str) -> AdapterChoice:
+    def parse(cls, text: str, *, option: str = "--bench-adapter") -> AdapterChoice:
         """Read the text of one ``--bench-adapter``.
+
+        Args:
+            text: What was given.
+            option: By which option, for messages.
 
         Raises:
             AdapterOptionError: It has another shape.
@@ -59,14 +63,14 @@ class AdapterChoice:
         head, colon, tail = text.partition(":")
         alias, equals, name = head.rpartition("=")
         if not name or (equals and not alias) or (colon and not tail):
-            raise AdapterOptionError(f"--bench-adapter={text}: expected [ALIAS=]NAME[:key=value,...]")
+            raise AdapterOptionError(f"{option}={text}: expected [ALIAS=]NAME[:key=value,...]")
         values: dict[str, str] = {}
         for pair in tail.split(",") if tail else ():
             key, equals, value = pair.partition("=")
             if not key or not equals:
-                raise AdapterOptionError(f"--bench-adapter={text}: expected key=value, not {pair!r}")
+                raise AdapterOptionError(f"{option}={text}: expected key=value, not {pair!r}")
             if key in values:
-                raise AdapterOptionError(f"--bench-adapter={text}: {key} is given twice")
+                raise AdapterOptionError(f"{option}={text}: {key} is given twice")
             values[key] = value
         return cls(alias or name, name, values)
 

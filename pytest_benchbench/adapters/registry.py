@@ -81,6 +81,18 @@ class AdapterRegistry:
             raise AdapterUnavailable(f"this version of pytest-benchbench has no {name} adapter")
         raise UnknownAdapterError(f"unknown adapter {name!r}; known: {', '.join(self.names())}")
 
+    def module_of(self, name: str) -> str:
+        """Name the module that an adapter is defined in, without importing it.
+
+        Raises:
+            UnknownAdapterError: No such adapter is registered.
+            AdapterUnavailable: The name is known, but this version does not have it.
+            AdapterRegistrationError: Two distributions provide different adapters of this name.
+        """
+        if name not in self._classes and name in self._installed:
+            return self._entry_point(name).module
+        return self.resolve(name).__module__
+
     def _entry_point(self, name: str) -> EntryPoint:
         """Take the one entry point of an installed name.
 

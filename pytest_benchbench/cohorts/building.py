@@ -7,30 +7,30 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from pytest_benchbench.adapters.registry import installed_registry
 from pytest_benchbench.artifacts.verification import NamedFile, preflight
 from pytest_benchbench.cohorts import CohortError
 from pytest_benchbench.cohorts.gallery import Gallery, write_new
 from pytest_benchbench.cohorts.provenance import dependency_versions, digest_of, recipe_sources
-from pytest_benchbench.cohorts.recipe import ImageRecipe, open_marks, plan
+from pytest_benchbench.cohorts.recipe import OpenedSchemes, Recipe, open_schemes, plan
 from pytest_benchbench.cohorts.rows import cohort_rows
-from pytest_benchbench.cohorts.schemes import Mark
 from pytest_benchbench.manifests.reading import read_manifest
-from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WatermarkCase
+from pytest_benchbench.manifests.watermark import WatermarkCase
 
 MANIFEST = "manifest.jsonl"
 DESCRIPTION = "cohort.json"
-STATES = ("clean", "marked", "attacked", "removed")
+STATES = ("clean", "marked", "attacked", "removed", "forged")
 
 Progress = Callable[[int, int], None]
-"""Is told after each row how many there are and how many there will be."""
+"""Is told after each row how many there are and how many there will be at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,13 @@ class BuiltCohort:
         folder: Where it is.
         rows: Number of rows of its manifest.
         left_out: By adapter, why its planned rows were not built.
+        notes: Why planned removed rows were not built, one line each.
     """
 
     folder: Path
     rows: int
     left_out: dict[str, str]
+    notes: list[str] = field(default_factory=list)
 
     @property
     def manifest(self) -> Path:
@@ -53,13 +55,23 @@ class BuiltCohort:
         return self.folder / MANIFEST
 
 
-def build_digest(recipe: ImageRecipe) -> str:
-    """SHA-256 over what decides the bytes of a cohort: sources, parameters, adapters available, dependency versions."""
-    marks, _ = open_marks(recipe)
-    return digest_of(_made_by(recipe, marks))
+def build_digest(recipe: Recipe, adapters: Iterable[str]) -> str:
+    """SHA-256 over what decides the bytes of a cohort: sources, parameters, adapters, versions of what is depended on.
+
+    Raises:
+        CohortError: A distribution that shapes the bytes is not installed.
+    """
+    return digest_of(_made_by(recipe, list(adapters)))
 
 
-def build_cohort(recipe: ImageRecipe, folder: Path, *, progress: Progress | None = None) -> BuiltCohort:
+def build_cohort(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    opened: OpenedSchemes | None = None,
+    leave_out_unavailable: bool = False,
+    progress: Progress | None = None,
+) -> BuiltCohort:
     """Build a cohort into a new folder.
 
     Everything is written beside the folder, read back by the manifest reader, verified, and renamed into place in one step.
@@ -67,72 +79,89 @@ def build_cohort(recipe: ImageRecipe, folder: Path, *, progress: Progress | None
     Args:
         recipe: What to build.
         folder: Must not exist; its parents are made.
+        opened: The recipe's schemes, if the caller has opened them already.
+        leave_out_unavailable: Build without the adapters whose marks cannot be made here, instead of refusing.
         progress: Is told how far the build is.
 
     Raises:
-        CohortError: The folder exists, no adapter is available, or a source is refused; nothing stays behind.
+        CohortError: The folder exists, an adapter is unavailable (with ``leave_out_unavailable``: all are), or a source is
+            refused; nothing stays behind.
     """
     if os.path.lexists(folder):
         raise CohortError(f"{folder}: exists already; name a new folder")
-    marks, left_out = open_marks(recipe)
-    if not marks:
-        raise CohortError(f"{recipe.name}: no adapter is available: {'; '.join(left_out.values())}")
+    opened = opened or open_schemes(recipe)
+    if opened.left_out and not (leave_out_unavailable and opened.by_adapter):
+        missing = "; ".join(f"{adapter} is unavailable: {why}" for adapter, why in opened.left_out.items())
+        raise CohortError(f"{recipe.name}: {missing}")
     beside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:12]}.partial")
-    missing = [parent for parent in folder.parents if not parent.exists()]
+    missing_parents = [parent for parent in folder.parents if not parent.exists()]
     try:
         beside.mkdir(parents=True)
-        rows = _write(recipe, marks, left_out, beside, progress)
+        rows, notes = _write(recipe, opened, beside, progress)
         _move(beside, folder)
     except BaseException as error:
         shutil.rmtree(beside, ignore_errors=True)
         with suppress(OSError):  # a parent that is not empty has become someone else's too
-            for parent in missing:
+            for parent in missing_parents:
                 parent.rmdir()
         if isinstance(error, OSError):
             raise CohortError(f"{folder}: cannot be built: {error.strerror or error}") from error
         raise
-    return BuiltCohort(folder, rows, left_out)
+    return BuiltCohort(folder, rows, opened.left_out, notes)
 
 
-def _write(
-    recipe: ImageRecipe,
-    marks: Mapping[str, tuple[Mark, ...]],
-    left_out: Mapping[str, str],
-    folder: Path,
-    progress: Progress | None,
-) -> int:
+def read_left_out(folder: Path) -> dict[str, str]:
+    """Read from a cohort on disk which adapters were left out, and why.
+
+    Raises:
+        CohortError: The folder holds no description of a cohort.
+    """
+    try:
+        description = msgspec.json.decode((folder / DESCRIPTION).read_bytes())
+        return {str(adapter): str(left_out["reason"]) for adapter, left_out in description["left_out"].items()}
+    except (OSError, msgspec.DecodeError, TypeError, KeyError, AttributeError) as error:
+        raise CohortError(f"{folder / DESCRIPTION}: cannot be read: {error}; delete the folder") from None
+
+
+def _write(recipe: Recipe, opened: OpenedSchemes, folder: Path, progress: Progress | None) -> tuple[int, list[str]]:
     gallery = Gallery(folder)
-    expected = sum(planned.total - planned.removed for planned in plan(recipe) if planned.adapter in marks)
+    expected = sum(planned.total for planned in plan(recipe) if planned.adapter in opened.by_adapter)
     rows: list[WatermarkCase] = []
-    for row in cohort_rows(recipe, marks, gallery):
+    notes: list[str] = []
+    for row in cohort_rows(recipe, opened.by_adapter, gallery, notes.append):
         rows.append(row)
         if progress is not None:
             progress(len(rows), expected)
     manifest = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     write_new(folder / MANIFEST, manifest)
-    description = _describe(recipe, marks, left_out, rows, hashlib.sha256(manifest).hexdigest(), gallery)
+    description = _describe(recipe, opened, rows, hashlib.sha256(manifest).hexdigest(), gallery)
+    description["not_removed"] = notes
     write_new(folder / DESCRIPTION, msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n")
     _examine(folder, gallery)
-    return len(rows)
+    return len(rows), notes
 
 
-def _made_by(recipe: ImageRecipe, marks: Iterable[str]) -> dict[str, Any]:
+def _made_by(recipe: Recipe, adapters: list[str]) -> dict[str, Any]:
+    schemes = [scheme for adapter, scheme in recipe.schemes().items() if adapter in adapters]
+    registry = installed_registry()
+    sources = recipe_sources(recipe.module, __name__, *(registry.module_of(scheme.adapter) for scheme in schemes))
+    used = {*recipe.distributions}
+    for part in recipe.parts:
+        used.update(part.medium.distributions if any(s.adapter in adapters for s in part.schemes) else ())
+    for scheme in schemes:
+        used.update(scheme.distributions)
     return {
-        "recipe": {"name": recipe.name, "sources": recipe_sources(recipe.module, __name__)},
-        "parameters": {**recipe.parameters, "adapters": list(marks)},
-        "dependencies": dependency_versions(recipe.distributions),
+        "recipe": {"name": recipe.name, "sources": sources},
+        "parameters": {**recipe.parameters, "adapters": adapters},
+        "dependencies": dependency_versions(sorted(used)),
     }
 
 
 def _describe(
-    recipe: ImageRecipe,
-    marks: Mapping[str, tuple[Mark, ...]],
-    left_out: Mapping[str, str],
-    rows: list[WatermarkCase],
-    manifest_sha256: str,
-    gallery: Gallery,
+    recipe: Recipe, opened: OpenedSchemes, rows: list[WatermarkCase], manifest_sha256: str, gallery: Gallery
 ) -> dict[str, Any]:
-    made_by = _made_by(recipe, marks)
+    adapters = list(opened.by_adapter)
+    made_by = _made_by(recipe, adapters)
     planned = {of_adapter.adapter: of_adapter.total for of_adapter in plan(recipe)}
     return {
         "schema_version": 1,
@@ -145,11 +174,11 @@ def _describe(
         "dependencies": made_by["dependencies"],
         "build_sha256": digest_of(made_by),
         "manifest": {"path": MANIFEST, "sha256": manifest_sha256, "rows": len(rows)},
-        "rows": {adapter: _counts(rows, adapter) for adapter in marks},
-        "left_out": {adapter: {"planned_rows": planned[adapter], "reason": why} for adapter, why in left_out.items()},
+        "rows": {adapter: _counts(rows, adapter) for adapter in adapters},
+        "left_out": {adapter: {"planned_rows": planned[adapter], "reason": why} for adapter, why in opened.left_out.items()},
         "artifacts": [
-            {"path": picture.path, "sha256": picture.sha256, "bytes": picture.size}
-            for picture in sorted(gallery.saved, key=lambda picture: picture.path)
+            {"path": saved.path, "sha256": saved.sha256, "bytes": saved.size}
+            for saved in sorted(gallery.saved, key=lambda saved: saved.path)
         ],
     }
 
@@ -161,8 +190,9 @@ def _counts(rows: list[WatermarkCase], adapter: str) -> dict[str, int]:
 
 def _examine(folder: Path, gallery: Gallery) -> None:
     """Read the manifest as a benchmark will, and every artifact as its rows pin it."""
-    read_manifest(folder / MANIFEST, media_types=KERNEL_MEDIA_TYPES, seen={}).close()
-    faults = preflight(NamedFile(picture.file, picture.sha256, picture.path) for picture in gallery.saved)
+    media_types = installed_registry().media_types()
+    read_manifest(folder / MANIFEST, media_types=media_types, seen={}).close()
+    faults = preflight(NamedFile(saved.file, saved.sha256, saved.path) for saved in gallery.saved)
     if faults:
         raise CohortError(f"{folder}: changed while it was built: {faults[0]}")
 

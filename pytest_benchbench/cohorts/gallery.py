@@ -7,13 +7,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_benchbench.artifacts.image import decode_image
 from pytest_benchbench.artifacts.verification import read_verified
-from pytest_benchbench.cohorts.pictures import Pixels
+from pytest_benchbench.cohorts.media import CohortMedium, Content
 
 
 @dataclass(frozen=True, slots=True)
-class SavedPicture:
+class SavedArtifact:
     """A file of the cohort.
 
     Attributes:
@@ -21,17 +20,18 @@ class SavedPicture:
         path: Relative to the manifest, with ``/``.
         sha256: Digest of the file.
         size: Its length in bytes.
+        medium: What it is.
     """
 
     file: Path
     path: str
     sha256: str
     size: int
+    medium: CohortMedium
 
-    def pixels(self) -> Pixels:
-        """Decode the saved file to (H, W, 3) uint8 RGB: what comes next is built on what a detector will be shown."""
-        pixels: Pixels = decode_image(read_verified(self.file, self.sha256)).pixels
-        return pixels
+    def content(self) -> Content:
+        """Decode the saved file: what comes next is built on what a detector will be shown."""
+        return self.medium.decode(read_verified(self.file, self.sha256))
 
 
 class Gallery:
@@ -46,17 +46,17 @@ class Gallery:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.saved: list[SavedPicture] = []
+        self.saved: list[SavedArtifact] = []
 
-    def save(self, state: str, name: str, data: bytes) -> SavedPicture:
+    def save(self, medium: CohortMedium, state: str, name: str, data: bytes) -> SavedArtifact:
         """Write ``artifacts/<state>/<name>``, which must be new, and see that it is on the disk."""
         path = f"artifacts/{state}/{name}"
         file = self._folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         write_new(file, data)
-        picture = SavedPicture(file, path, hashlib.sha256(data).hexdigest(), len(data))
-        self.saved.append(picture)
-        return picture
+        artifact = SavedArtifact(file, path, hashlib.sha256(data).hexdigest(), len(data), medium)
+        self.saved.append(artifact)
+        return artifact
 
 
 def write_new(file: Path, data: bytes) -> None:

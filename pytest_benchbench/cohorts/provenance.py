@@ -18,6 +18,10 @@ _PACKAGE = "pytest_benchbench"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
+_EXTRAS = {"av": "audio,video", "soundfile": "audio", "soxr": "audio", "onnxruntime": "rivagan", "espeakng-loader": "speech"}
+"""Which extra brings a distribution."""
+
+
 def recipe_sources(*modules: str) -> dict[str, str]:
     """Find modules and every module of this package that they import, directly or not.
 
@@ -53,7 +57,8 @@ def dependency_versions(distributions: Iterable[str]) -> dict[str, str]:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            raise CohortError(f"{name} is not installed: pip install 'pytest-benchbench[cohorts]'") from None
+            extras = _EXTRAS.get(name, "cohorts")
+            raise CohortError(f"{name} is not installed: pip install 'pytest-benchbench[{extras}]'") from None
     codecs = {
         "libjpeg-turbo": features.version("libjpeg_turbo") or features.version("jpg"),
         "zlib": features.version("zlib"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -121,15 +121,25 @@ class Expectations:
             if not any(entry.concerns(suite=n.suite, adapter=n.adapter, params=n.params) for n in ran[entry.id])
         ]
 
-    def unmatched(self, rows: Iterable[tuple[str, str]]) -> list[str]:
-        """Ids of entries that concern none of the planned ``(case id, adapter)`` pairs, in the order of the file."""
+    def unmatched(self, rows: Iterable[tuple[str, str]], known_adapters: Collection[str] = ()) -> list[str]:
+        """Ids of entries that concern none of the planned rows, in the order of the file.
+
+        Args:
+            rows: Case id and adapter of every planned row.
+            known_adapters: Adapters that need not have rows: an entry about one of them is passed over where the whole run
+                has none, because its cohort could not be built here.
+        """
         present: dict[str, set[str]] = defaultdict(set)
+        adapters = set()
         for case_id, adapter in rows:
+            adapters.add(adapter)
             if case_id in self._by_id:
                 present[case_id].add(adapter)
+        absent = set(known_adapters) - adapters
         return [
             case_id
             for case_id, entries in self._by_id.items()
             for entry in entries
-            if not present[case_id] or (entry.adapter is not None and entry.adapter not in present[case_id])
+            if entry.adapter not in absent
+            and (not present[case_id] or (entry.adapter is not None and entry.adapter not in present[case_id]))
         ]

@@ -332,7 +332,8 @@ def _check_expectations(plan: Plan, config: pytest.Config) -> None:
                 )
     if plan.settings.manifests and not config.getoption("bench_expectations"):
         return  # the configuration's list is about the configuration's manifests
-    unmatched = plan.expectations.unmatched((ref.case_id, adapter) for _, adapter, ref in plan.rows())
+    planned = ((ref.case_id, adapter) for _, adapter, ref in plan.rows())
+    unmatched = plan.expectations.unmatched(planned, plan.registry.names())
     if unmatched:
         plan.notes.append(plan.expectations.note(unmatched))
 

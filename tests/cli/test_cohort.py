@@ -11,15 +11,48 @@ def invoke(*arguments):
 
 
 def test_a_cohort_is_built_and_its_manifest_named(tmp_path):
-    result = invoke("synthetic-image", "--size", 256, "--output-dir", tmp_path / "new")
+    result = invoke("synthetic-image", "--adapter", "dwt-dct", "--size", 256, "--output-dir", tmp_path / "new")
     assert result.exit_code == 0
-    assert f"46 rows: {tmp_path / 'new' / 'manifest.jsonl'}" in result.stdout
-    assert "left out: trustmark: " in result.stdout
+    assert result.stdout == f"46 rows: {tmp_path / 'new' / 'manifest.jsonl'}\n"
     assert (tmp_path / "new" / "cohort.json").exists()
 
 
+def test_an_unavailable_adapter_is_refused_or_left_out_on_request(tmp_path):
+    adapters = ["--adapter", "dwt-dct", "--adapter", f"rivagan:weights={tmp_path}"]
+    arguments = ["synthetic-image", *adapters, "--size", 256, "--output-dir", tmp_path / "new"]
+    refused = invoke(*arguments)
+    assert refused.exit_code == 1
+    assert "unavailable: rivagan: " in refused.stderr
+    assert not (tmp_path / "new").exists()
+    built = invoke(*arguments, "--leave-out-unavailable")
+    assert built.exit_code == 0
+    assert "left out: rivagan: " in built.stdout
+    assert f"46 rows: {tmp_path / 'new' / 'manifest.jsonl'}" in built.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "adapter", "rows"),
+    [
+        (["audio"], "audioseal", ["4", "3", "9", "1", "3", "20"]),
+        (["audio", "--with-speech"], "audioseal", ["7", "6", "18", "1", "3", "35"]),
+        (["video"], "videoseal", ["3", "2", "6", "2", "2", "15"]),
+        (["perth-pixelseal"], "pixelseal", ["2", "2", "2", "0", "2", "8"]),
+        (
+            ["sweep", "--family", "jpeg", "--adapter", "dwt-dct-svd", "--carriers", "synthetic-image"],
+            "dwt-dct-svd",
+            ["9", "9"],
+        ),
+    ],
+)
+def test_every_recipe_has_a_plan_without_weights(arguments, adapter, rows):
+    result = invoke(*arguments, "--plan")
+    assert result.exit_code == 0
+    (line,) = (line.split() for line in result.stdout.splitlines() if line.startswith(f"{adapter} "))
+    assert line[1 : len(rows) + 1] == rows
+
+
 def test_an_existing_folder_is_refused_in_one_line(tmp_path):
-    result = invoke("synthetic-image", "--size", 256, "--output-dir", tmp_path)
+    result = invoke("synthetic-image", "--adapter", "dwt-dct", "--size", 256, "--output-dir", tmp_path)
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == f"Error: {tmp_path}: exists already; name a new folder"
     assert list(tmp_path.iterdir()) == []
@@ -33,6 +66,9 @@ def test_an_existing_folder_is_refused_in_one_line(tmp_path):
         ["--output-dir", "new", "--size", "large"],
         ["--output-dir", "new", "--attack", "blur"],
         ["--output-dir", "new", "--json"],
+        ["--output-dir", "new", "--adapter", "no-adapter"],
+        ["--output-dir", "new", "--adapter", "perth"],
+        ["--output-dir", "new", "--adapter", "dwt-dct:"],
         [],
     ],
 )
@@ -47,9 +83,9 @@ def test_the_plan_names_planned_adapters_that_are_not_here():
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0] == ["synthetic-image", "at", "512x512"]
-    assert lines[1] == ["adapter", "clean", "marked", "attacked", "removed", "rows"]
-    assert lines[2] == ["dwt-dct", "10", "9", "27", "0", "46"]
-    assert lines[3][:8] == ["trustmark", "4", "3", "9", "3", "19", "planned,", "unavailable:"]
+    assert lines[1] == ["adapter", "clean", "marked", "attacked", "removed", "forged", "rows"]
+    assert lines[2] == ["dwt-dct", "10", "9", "27", "0", "0", "46"]
+    assert lines[3][:9] == ["trustmark", "4", "3", "9", "3", "0", "19", "planned,", "unavailable:"]
     assert lines[4] == ["65", "rows", "planned,", "46", "can", "be", "built", "here"]
 
 
@@ -70,7 +106,7 @@ def test_a_plan_needs_no_photographs(monkeypatch):
 
 def test_without_scikit_image_the_install_command_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr("pytest_benchbench.cohorts.carriers.photographs.find_spec", lambda name: None)
-    result = invoke("real-image", "--output-dir", tmp_path / "new")
+    result = invoke("real-image", "--adapter", "dwt-dct", "--output-dir", tmp_path / "new")
     assert result.exit_code == 1
     assert "pip install 'pytest-benchbench[cohorts]'" in result.stderr
     assert list(tmp_path.iterdir()) == []
@@ -79,7 +115,7 @@ def test_without_scikit_image_the_install_command_is_named(monkeypatch, tmp_path
 def test_a_refused_list_is_one_line_that_names_entry_and_field(tmp_path):
     source = tmp_path / "images.yaml"
     source.write_text("images:\n  - {path: a.png, sha256: '00', width: 1, height: 1}\n")
-    result = invoke("real-image", "--source", source, "--output-dir", tmp_path / "new")
+    result = invoke("real-image", "--adapter", "dwt-dct", "--source", source, "--output-dir", tmp_path / "new")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1].startswith(f"Error: {source}: images[0]: sha256: ")
     assert not (tmp_path / "new").exists()

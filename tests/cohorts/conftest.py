@@ -14,7 +14,7 @@ from pytest_benchbench.cohorts.synthetic_image import synthetic_image
 
 @pytest.fixture(scope="session")
 def synthetic(tmp_path_factory):
-    return build_cohort(synthetic_image(256), tmp_path_factory.mktemp("synthetic") / "cohort")
+    return build_cohort(synthetic_image(256, adapters=["dwt-dct"]), tmp_path_factory.mktemp("synthetic") / "cohort")
 
 
 @pytest.fixture(scope="session")
@@ -38,4 +38,5 @@ def source_list(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def real(tmp_path_factory, source_list):
-    return build_cohort(real_image(256, source=source_list), tmp_path_factory.mktemp("real") / "cohort")
+    recipe = real_image(256, source=source_list, adapters=["dwt-dct"])
+    return build_cohort(recipe, tmp_path_factory.mktemp("real") / "cohort")

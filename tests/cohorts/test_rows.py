@@ -105,6 +105,8 @@ def test_every_transform_is_fully_on_record(synthetic):
     jpeg = rows["synthetic-256-texture-sdxl-jpeg-90"]
     assert (jpeg["name"], jpeg["revision"]) == ("jpeg-90", "pytest-benchbench/jpeg-90@1")
     assert jpeg["parameters"]["attack"] == {
+        "family": "jpeg",
+        "strength": 90,
         "seed": None,
         "encoder": {
             "library": "Pillow", "format": "JPEG", "quality": 90, "subsampling": "4:4:4", "progressive": False,
@@ -118,7 +120,7 @@ def test_every_transform_is_fully_on_record(synthetic):
 
 
 def test_variants_exist_as_attacks_of_their_own_names(tmp_path):
-    recipe = synthetic_image(256, ["jpeg-90-420", "resize-75-unrestored"])
+    recipe = synthetic_image(256, ["jpeg-90-420", "resize-75-unrestored"], ["dwt-dct"])
     rows = rows_of(build_cohort(recipe, tmp_path / "variants"))
     assert len(rows) == 9 + 1 + 9 + 18
     for row in rows:

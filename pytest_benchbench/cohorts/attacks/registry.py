@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_benchbench.cohorts import CohortError
+from pytest_benchbench.cohorts import CohortUsageError
 from pytest_benchbench.cohorts.attacks import audio, image, video
 from pytest_benchbench.cohorts.attacks.attack import Attack
 
@@ -30,19 +30,19 @@ def attacks_of(media_type: str) -> Mapping[str, Attack[Any]]:
     """Give every attack on ``image`` (``Pixels``), ``audio`` (``Samples``) or ``video`` (``Clip``) by its name.
 
     Raises:
-        CohortError: There are no attacks on such media.
+        CohortUsageError: There are no attacks on such media.
     """
     try:
         return _ATTACKS[media_type]
     except KeyError:
-        raise CohortError(f"no attacks on {media_type!r}; known: {', '.join(_ATTACKS)}") from None
+        raise CohortUsageError(f"no attacks on {media_type!r}; known: {', '.join(_ATTACKS)}") from None
 
 
 def families_of(media_type: str) -> Mapping[str, tuple[Attack[Any], ...]]:
     """Give the strength grids, each from weak to strong; attacks without a strength belong to none.
 
     Raises:
-        CohortError: There are no attacks on such media.
+        CohortUsageError: There are no attacks on such media.
     """
     grids: dict[str, tuple[Attack[Any], ...]] = {}
     for attack in attacks_of(media_type).values():
@@ -55,7 +55,7 @@ def find_attacks(media_type: str, names: Iterable[str]) -> tuple[Attack[Any], ..
     """Find attacks by name, each once, in the given order.
 
     Raises:
-        CohortError: There is no such attack, or there are none on such media.
+        CohortUsageError: There is no such attack, or there are none on such media.
     """
     known = attacks_of(media_type)
     chosen = tuple(dict.fromkeys(names))
@@ -64,5 +64,5 @@ def find_attacks(media_type: str, names: Iterable[str]) -> tuple[Attack[Any], ..
             close = difflib.get_close_matches(name, known, n=5, cutoff=0.4)
             families = dict.fromkeys(attack.family for attack in known.values())
             hint = f"closest: {', '.join(close)}" if close else f"families: {', '.join(families)}"
-            raise CohortError(f"unknown {media_type} attack {name!r}; {hint}")
+            raise CohortUsageError(f"unknown {media_type} attack {name!r}; {hint}")
     return tuple(known[name] for name in chosen)
