@@ -71,7 +71,7 @@ def check_adapter(choice: AdapterChoice, registry: AdapterRegistry) -> AdapterCh
     markable = sorted(set(media) & set(_CARRIERS))
     if not markable:
         raise CohortError(f"{choice.name}: no carrier is known for what it can be asked about")
-    (scheme,) = schemes_of(markable[0], [choice])
+    (scheme,) = schemes_of(markable[0], [choice], registry)
     opened = scheme.open(registry)
     medium = MEDIA[scheme.media_type]
     checked = []

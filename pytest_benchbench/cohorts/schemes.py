@@ -237,7 +237,9 @@ SCHEMES: Mapping[str, Scheme] = {scheme.adapter: scheme for scheme in _SCHEMES}
 """The schemes of the adapters that this package brings, by adapter; available here or not."""
 
 
-def schemes_of(media_type: str, adapters: Iterable[AdapterChoice | str]) -> tuple[Scheme, ...]:
+def schemes_of(
+    media_type: str, adapters: Iterable[AdapterChoice | str], registry: AdapterRegistry | None = None
+) -> tuple[Scheme, ...]:
     """Find the schemes of adapters, each once, in the given order.
 
     An adapter of another distribution, registered by an entry point, can be chosen too: its embedder writes the one mark
@@ -246,11 +248,12 @@ def schemes_of(media_type: str, adapters: Iterable[AdapterChoice | str]) -> tupl
     Args:
         media_type: What they are to mark.
         adapters: Names, or names with options.
+        registry: Where adapters without a scheme of their own are looked up; by default what is installed.
 
     Raises:
         CohortUsageError: There is no such adapter, it is given twice, or it is asked about other media.
     """
-    registry = installed_registry()
+    registry = registry or installed_registry()
     found: dict[str, Scheme] = {}
     for given in adapters:
         choice = given if isinstance(given, AdapterChoice) else AdapterChoice(given, given)

@@ -38,3 +38,48 @@ def test_lines_for_people_name_the_rule_on_request():
     assert "dwt-dct " in plain
     assert "rule:" not in plain
     assert "rule:" in CliRunner().invoke(main, ["adapters", "--rules"]).output
+
+
+def test_a_check_says_what_was_found_and_is_remembered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["adapters", "--check", "dwt-dct"])
+    assert result.exit_code == 0
+    assert "texture, sdxl: clean not_detected, bit accuracy " in result.output
+    assert result.output.splitlines()[-1] == "verified: marks were found, and none where there was none"
+    (check,) = json.loads((tmp_path / ".benchbench" / "verified-adapters.json").read_text())
+    assert (check["adapter"], check["weights"], check["message_bit_accuracy"]) == ("dwt-dct", [], 1.0)
+
+
+def test_a_check_that_was_remembered_turns_wired_into_verified(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pytest_benchbench.adapters.dwt_dct.DwtDct.verified_weights", None)
+
+    def standing():
+        states = json.loads(CliRunner().invoke(main, ["adapters", "--json"]).output)
+        return next(state["standing"] for state in states if state["name"] == "dwt-dct")
+
+    assert standing() == "wired"
+    assert CliRunner().invoke(main, ["adapters", "--check", "dwt-dct", "--json"]).exit_code == 0
+    assert standing() == "verified"
+    (tmp_path / ".benchbench" / "verified-adapters.json").write_text("{")
+    assert standing() == "wired"
+
+
+def test_a_check_of_an_adapter_that_cannot_run_fails_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["adapters", "--check", f"rivagan:weights={tmp_path}"])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: rivagan is unavailable: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_that_is_malformed_is_wrong_use():
+    assert CliRunner().invoke(main, ["adapters", "--check", "dwt-dct:"]).exit_code == 2
+
+
+def test_an_adapter_can_be_given_options(tmp_path):
+    given = ["adapters", "--json", "--adapter", f"rivagan:weights={tmp_path}"]
+    states = {state["name"]: state for state in json.loads(CliRunner().invoke(main, given).output)}
+    assert states["rivagan"]["state"] == "unavailable"
+    assert str(tmp_path) in states["rivagan"]["reason"]
