@@ -6,6 +6,7 @@ bicubic chroma with exact rounding. The file is tagged with it, so that a reader
 
 from __future__ import annotations
 
+import importlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,8 +106,7 @@ def encode_clip(clip: Clip, encoder: VideoEncoder = CLIP_ENCODER) -> bytes:
             encoder refuses the clip.
     """
     try:
-        import av
-        import av.error
+        av: Any = importlib.import_module("av")
     except ImportError:
         raise CohortError(f"clips cannot be written without PyAV: {INSTALL}") from None
     height, width = clip.frames.shape[1:3]
@@ -128,7 +128,7 @@ def decode_clip(data: bytes) -> Clip:
     """Decode a file as an adapter will be shown it, each value rounded to 8 bits.
 
     Raises:
-        UndecodableArtifactError: The bytes are no video that can be decoded, or too large to be held as a whole.
+        UndecodableArtifactError: The bytes are no video that can be decoded within the limits of ``decode_video``.
     """
     from pytest_benchbench.artifacts.video import decode_video  # its decoders come with the extra `video`
 
@@ -137,26 +137,27 @@ def decode_clip(data: bytes) -> Clip:
 
 
 def _write_frames(container: Any, clip: Clip, encoder: VideoEncoder) -> None:
-    from av import VideoFrame
-    from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, Interpolation
-
+    frame_of = importlib.import_module("av").VideoFrame.from_ndarray
+    colours: Any = importlib.import_module("av.video.reformatter")
+    rounding = colours.Interpolation.BICUBIC | colours.Interpolation.ACCURATE_RND | colours.Interpolation.BITEXACT
     stream = container.add_stream(encoder.codec, rate=clip.rate, options=dict(encoder.options))
-    known = stream.codec_context.supported_options
+    context = stream.codec_context
+    known = context.supported_options
     for name in encoder.options.keys() - {option.name for option in (*known.generic, *known.private)}:
         raise CohortError(f"{encoder.codec} has no option {name!r}")  # FFmpeg would encode without it
     stream.height, stream.width = clip.frames.shape[1:3]
     stream.pix_fmt = encoder.pixel_format
-    stream.time_base = stream.codec_context.time_base = 1 / clip.rate
-    stream.codec_context.colorspace = _SMPTE170M
-    stream.codec_context.color_range = ColorRange.MPEG
-    stream.codec_context.color_primaries = ColorPrimaries.SMPTE170M
-    stream.codec_context.color_trc = ColorTrc.SMPTE170M
+    stream.time_base = context.time_base = 1 / clip.rate
+    context.colorspace = _SMPTE170M
+    context.color_range = colours.ColorRange.MPEG
+    context.color_primaries = colours.ColorPrimaries.SMPTE170M
+    context.color_trc = colours.ColorTrc.SMPTE170M
     for index, pixels in enumerate(clip.frames):
-        frame = VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="rgb24").reformat(
+        frame = frame_of(np.ascontiguousarray(pixels), format="rgb24").reformat(
             format=encoder.pixel_format,
-            dst_colorspace=Colorspace.ITU601,
-            dst_color_range=ColorRange.MPEG,
-            interpolation=Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT,
+            dst_colorspace=colours.Colorspace.ITU601,
+            dst_color_range=colours.ColorRange.MPEG,
+            interpolation=rounding,
             threads=1,
         )
         frame.pts, frame.time_base = index, 1 / clip.rate

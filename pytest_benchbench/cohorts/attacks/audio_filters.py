@@ -72,7 +72,7 @@ def filtered(kind: Literal["lowpass", "highpass", "bandpass"], *edges: float) ->
         try:
             attacked = signal.sosfiltfilt(sections, samples.astype(np.float64))
         except ValueError as refused:  # it extends the sound at both ends and needs something to do so
-            raise CohortError(f"{kind}: {samples.size} samples are too few") from refused
+            raise CohortError(f"{kind}: the sound is too short ({samples.size} samples)") from refused
         record = {
             "filter": "scipy.signal.butter, sosfiltfilt (zero phase)",
             "kind": kind,
@@ -99,7 +99,7 @@ def echoed(volume: float) -> Change[Samples]:
 
     def change(samples: Samples) -> tuple[Samples, dict[str, Any]]:
         if samples.size <= delay:
-            raise CohortError(f"echo: {samples.size} samples end before the echo begins ({delay})")
+            raise CohortError(f"echo: the sound ends before the echo begins ({samples.size} of {delay} samples)")
         attacked = samples.astype(np.float64)
         attacked[delay:] += volume * samples[:-delay].astype(np.float64)
         return attacked.astype(np.float32), {"volume": volume, "delay_samples": delay, "overflow": "clipped"}
@@ -128,7 +128,7 @@ def _kept(family: str, strength: float, change: Change[Samples], *, seed: int | 
 
 
 def _bandpass(low: int, high: int) -> FileAttack[Samples]:
-    """Name it by both edges; its strength is what is left of the width."""
+    """Name it by both edges, each band inside the one before; its strength is its width."""
     name, change = f"bandpass-{low}-{high}", filtered("bandpass", low, high)
     return FileAttack(name=name, family="bandpass", strength=high - low, change=change, writer=WAV)
 
@@ -138,7 +138,8 @@ ATTACKS: tuple[FileAttack[Samples], ...] = (
     *(_kept("resample", rate, resampled(rate)) for rate in (32000, 22050, 11025, 8000)),
     *(_kept("lowpass", edge, filtered("lowpass", edge)) for edge in (6000, 5000, 3500, 2000, 1000, 500)),
     *(_kept("highpass", edge, filtered("highpass", edge)) for edge in (250, 500, 1000, 2000, 4000)),
-    *(_bandpass(low, high) for low, high in ((200, 6000), (500, 5000), (300, 3400), (500, 2000))),
+    *(_bandpass(low, high) for low, high in ((100, 7000), (200, 6000), (500, 5000), (1000, 3000))),
+    FileAttack(name="telephone-band", family="telephone-band", change=filtered("bandpass", 300, 3400), writer=WAV),
     *(_kept("gain-down", decibels, scaled(-decibels)) for decibels in (3, 6, 12, 20)),
     *(_kept("gain-up", decibels, scaled(decibels)) for decibels in (3, 6, 12)),
     *(_kept("echo", volume, echoed(volume)) for volume in (0.1, 0.3, 0.5, 0.7, 0.9)),

@@ -38,7 +38,7 @@ def stretched(speed: float) -> Change[Samples]:
     def change(samples: Samples) -> tuple[Samples, dict[str, Any]]:
         signal = needed("scipy.signal")
         if samples.size < WINDOW:
-            raise CohortError(f"time stretch: {samples.size} samples are fewer than one window ({WINDOW})")
+            raise CohortError(f"time stretch: the sound is shorter than a window ({samples.size} of {WINDOW} samples)")
         settings: dict[str, Any] = {"window": "hann", "nperseg": WINDOW, "noverlap": WINDOW - HOP}
         _, _, spectrum = signal.stft(samples.astype(np.float64), **settings)
         _, attacked = signal.istft(_read_at(spectrum, speed), **settings)

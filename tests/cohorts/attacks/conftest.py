@@ -1,0 +1,48 @@
+"""One small textured medium of each kind, which nothing changes, and how to read what an attack leaves."""
+
+import io
+from fractions import Fraction
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from pytest_benchbench.cohorts.clips import Clip, decode_clip
+from pytest_benchbench.cohorts.sounds import decode_sound
+
+
+def _texture(height, width):
+    """Coloured noise, smoothed: detail at every scale, nowhere flat."""
+    plane = np.random.default_rng(0).integers(0, 256, (height, width, 3)).astype(float)
+    for axis in (0, 0, 1, 1):
+        plane = (np.roll(plane, 1, axis) + 2 * plane + np.roll(plane, -1, axis)) / 4
+    return np.clip(128 + 3 * (plane - 128), 0, 255).astype(np.uint8)
+
+
+@pytest.fixture(scope="session")
+def media():
+    """A picture of 72 x 64, a sound of two seconds, a clip of 5 frames that moves; all of them refuse to be written to."""
+    picture = _texture(64, 72)
+    seconds = np.arange(32_000) / 16_000
+    tremolo = 0.3 * np.sin(2 * np.pi * 440 * seconds) * (1 + 0.5 * np.sin(2 * np.pi * 4 * seconds))
+    hiss = 0.03 * np.random.default_rng(1).standard_normal(32_000)
+    sound = (tremolo + 0.1 * np.sin(2 * np.pi * 1800 * seconds) + hiss).astype(np.float32)
+    tint = np.linspace((-40, 0, 40), (40, 0, -40), 80).astype(int)  # too smooth a chroma to be lost by halving it
+    frame = np.clip(_texture(68, 80)[:, :, :1] * 0.6 + 50 + tint, 0, 255).astype(np.uint8)
+    frames = np.stack([np.roll(frame, 2 * index, axis=0) for index in range(5)])
+    for array in (picture, sound, frames):
+        array.flags.writeable = False
+    return {"image": picture, "audio": sound, "video": Clip(frames, Fraction(25))}
+
+
+@pytest.fixture(scope="session")
+def read():
+    """Read an attacked medium's file: pixels, samples or frames."""
+
+    def reading(media_type, attacked):
+        if media_type == "image":
+            with PIL.Image.open(io.BytesIO(attacked.data)) as opened:
+                return np.asarray(opened.convert("RGB"))
+        return decode_sound(attacked.data) if media_type == "audio" else decode_clip(attacked.data).frames
+
+    return reading
