@@ -19,6 +19,7 @@ import numpy as np
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
 from pytest_benchbench.adapters.bit_messages import BitEmbedder, Message, require_bits
+from pytest_benchbench.adapters.checkpoint_parts import load_part
 from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels
 from pytest_benchbench.adapters.seal_rule import BITS, MESSAGE, RULE, message_logits, recognise
 from pytest_benchbench.adapters.torch_runtime import (
@@ -28,7 +29,6 @@ from pytest_benchbench.adapters.torch_runtime import (
     import_torch,
     inference,
     load_checkpoint,
-    load_state,
 )
 from pytest_benchbench.adapters.torchvision_operators import import_torchvision
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights, rule_with_weights
@@ -209,12 +209,9 @@ def _open(part: Literal["detector", "embedder"], options: PixelSealOptions) -> _
     import_torchvision(INSTALL)
     model = _build(part, card.data)
     state = load_checkpoint(checkpoint.data)
-    networks = state.get("model") if isinstance(state, Mapping) else None
-    if not isinstance(networks, Mapping):
+    if not isinstance(state, Mapping) or "model" not in state:
         raise CheckpointError(f"{checkpoint.weights.name} holds no 'model'")
-    prefix = f"{part}."
-    own = {name.removeprefix(prefix): tensor for name, tensor in networks.items() if str(name).startswith(prefix)}
-    load_state(getattr(model, part), own)
+    load_part(getattr(model, part), state["model"], part)
     return _Opened(model.eval(), (card, checkpoint), f"videoseal {_package_version()}, torch {torch.__version__}")
 
 

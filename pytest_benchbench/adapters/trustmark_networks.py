@@ -18,7 +18,8 @@ from typing import Any
 import msgspec
 
 from pytest_benchbench.adapters.base import AdapterUnavailable, Weights
-from pytest_benchbench.adapters.torch_runtime import CheckpointError, hushed, import_package, load_checkpoint, load_state
+from pytest_benchbench.adapters.checkpoint_parts import load_part
+from pytest_benchbench.adapters.torch_runtime import CheckpointError, hushed, import_package, load_checkpoint
 from pytest_benchbench.adapters.torchvision_operators import import_torchvision
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights
 
@@ -186,9 +187,7 @@ def _network(part: Part, configuration: bytes, checkpoint: bytes) -> Any:
     state = load_checkpoint(checkpoint)
     if isinstance(state, Mapping) and "state_dict" in state:
         state = state["state_dict"]
-    prefix = f"{part.module}."
-    own = {name.removeprefix(prefix): tensor for name, tensor in dict(state).items() if str(name).startswith(prefix)}
-    load_state(network, own)
+    load_part(network, state, part.module)
     network.register_forward_hook(_require_finite)
     return whole.eval()
 
