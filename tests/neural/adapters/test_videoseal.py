@@ -1,7 +1,7 @@
 """``videoseal`` on a TorchScript program with the methods of the published one, whose logits the frames themselves choose.
 
 Meta's file is not there: what is tested is what does not depend on it. The methods and their arguments are those of
-``docs/torchscript.md`` in facebookresearch/videoseal.
+the TorchScript page of facebookresearch/videoseal.
 """
 
 import hashlib
