@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_benchbench.artifacts.image import Image as Image
     from pytest_benchbench.artifacts.media import MediaType as MediaType
     from pytest_benchbench.artifacts.text import Text as Text
+    from pytest_benchbench.artifacts.video import Video as Video
     from pytest_benchbench.evidence.observation import Mismatch as Mismatch
 
 __version__ = "0.1.0"
@@ -43,6 +44,7 @@ _HOMES = {
     "Remover": "adapters.base",
     "Sample": "adapters.base",
     "Text": "artifacts.text",
+    "Video": "artifacts.video",
     "Weights": "adapters.base",
 }
 

@@ -95,7 +95,13 @@ ENCODER = Part(
     ("secret_decoder_config", "discriminator_config", "loss_config", "noise_config"),
 )
 
-REMOVER = Part("remover", "trustmark_rm_P.yaml", "trustmark_rm_P.ckpt", "denoise")
+REMOVER = Part(
+    "remover",
+    "trustmark_rm_P.yaml",
+    "trustmark_rm_P.ckpt",
+    "denoise",
+    ("discriminator_config", "loss_config"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ def open_part(part: Part, options: TrustMarkOptions) -> Opened:
     import_torchvision(INSTALL)
     package = import_package("trustmark", INSTALL)
     torch = import_package("torch", INSTALL)
-    network = _network(part, configuration.data, checkpoint.data)
+    network = _network(part, configuration, checkpoint)
     networks = {part.name: network}
     checked: Any = type(
         "CheckedTrustMark",
@@ -160,7 +166,7 @@ def open_part(part: Part, options: TrustMarkOptions) -> Opened:
     return Opened(model, (configuration, checkpoint), f"trustmark {_package_version()}, torch {torch.__version__}")
 
 
-def _network(part: Part, configuration: bytes, checkpoint: bytes) -> Any:
+def _network(part: Part, configuration: LockedWeights, checkpoint: LockedWeights) -> Any:
     """Build a network as its configuration says and put the checkpoint's tensors into it.
 
     Raises:
@@ -173,18 +179,21 @@ def _network(part: Part, configuration: bytes, checkpoint: bytes) -> Any:
     instantiate = import_package("trustmark.trustmark", INSTALL).instantiate_from_config
     try:
         with hushed():
-            settings = omegaconf.OmegaConf.create(configuration.decode()).model
+            settings = omegaconf.OmegaConf.create(configuration.data.decode()).model
             for role in part.unused:
                 settings.params[role] = {"target": _IDENTITY, "params": {}}
             if part is REMOVER:
                 settings.params.is_train = False
-            _require_own_classes(omegaconf.OmegaConf.to_container(settings))
+            if not configuration.pinned:
+                _require_own_classes(omegaconf.OmegaConf.to_container(settings))
             whole = instantiate(settings)
         network = getattr(whole, part.module)
+    except ModuleNotFoundError as error:  # a configuration names its classes, and so what is imported
+        raise AdapterUnavailable(f"{error.name}, which {part.configuration} needs, is not installed", INSTALL) from error
     except Exception as error:
         first = (str(error).splitlines() or [""])[0]
         raise CheckpointError(f"{part.configuration} builds no {part.name}: {type(error).__name__}: {first}") from error
-    state = load_checkpoint(checkpoint)
+    state = load_checkpoint(checkpoint.data)
     if isinstance(state, Mapping) and "state_dict" in state:
         state = state["state_dict"]
     load_part(network, state, part.module)
@@ -203,7 +212,7 @@ def _require_finite(_network: Any, _inputs: Any, output: Any) -> None:
 
 
 def _require_own_classes(settings: Any) -> None:
-    """Refuse a configuration that would call something outside the package: it is a file from elsewhere.
+    """Refuse a configuration that names something outside the package, which would be called: it is not the package's own.
 
     Raises:
         CheckpointError: It would.

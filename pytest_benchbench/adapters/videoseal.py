@@ -6,6 +6,7 @@ The file alone is needed, not the package ``videoseal``. Its own way to one mess
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 from collections.abc import Iterable, Iterator
@@ -168,10 +169,12 @@ class VideoSealEmbedder:
         require_bits(message, BITS)
         torch = import_torch()
         bits = torch.tensor([message], dtype=torch.float32)
-        with hushed(), inference():
+        with _running():
             marked = self._opened.model.embed(_planes(frames), bits, is_video=True).permute(0, 2, 3, 1).numpy()
-        if marked.shape != frames.shape or not np.isfinite(marked).all():
-            raise ValueError(f"the network gave {marked.shape} with numbers that are not finite, or not {frames.shape}")
+        if marked.shape != frames.shape:
+            raise ValueError(f"the network gave frames of shape {marked.shape}, not {frames.shape}")
+        if not np.isfinite(marked).all():
+            raise ValueError("the network gave numbers that are not finite")
         return np.ascontiguousarray(np.clip(marked, 0, 1), dtype=np.float32)
 
 
@@ -241,11 +244,18 @@ def _chunks(frames: Iterable[Frames]) -> Iterator[Frames]:
 
 def _logits(model: Any, frames: Frames) -> NDArray[np.float32]:
     """Read frames (n, H, W, 3): (n, 257) float32."""
-    with hushed(), inference():
+    with _running():
         logits: NDArray[np.float32] = model.detect(_planes(frames), is_video=True).numpy()
     if logits.shape[:1] != frames.shape[:1]:
         raise ValueError(f"the network gave an array of shape {logits.shape} about {len(frames)} frames")
     return logits
+
+
+@contextlib.contextmanager
+def _running() -> Iterator[None]:
+    """Run a TorchScript program as it is written: rewritten after its first calls it could answer a warm call otherwise."""
+    with hushed(), inference(), import_torch().jit.optimized_execution(False):
+        yield
 
 
 def _planes(frames: Frames) -> Any:

@@ -22,9 +22,9 @@ from pytest_benchbench.artifacts.mp4_structure import first_audio_track
 from pytest_benchbench.artifacts.sound_structure import (
     PcmLayout,
     adts_frames,
-    check_ogg,
     flac_layout,
     mp3_frames,
+    ogg_end,
     wav_layout,
 )
 
@@ -91,8 +91,7 @@ def open_sound(data: bytes) -> OpenedSound:
     if container == "m4a":
         return _open_m4a(data)
     if container == "ogg":
-        check_ogg(data)
-        return _open_with_ffmpeg(container, data, facts={"gapless": "granule positions"})
+        return _open_with_ffmpeg(container, data, end=ogg_end(data), facts={"gapless": "granule positions"})
     run = mp3_frames(data) if container == "mp3" else adts_frames(data)
     return _open_with_ffmpeg(
         container,
@@ -190,6 +189,7 @@ def _open_with_ffmpeg(
     packets: int | None = None,
     track: int | None = None,
     declared: int | None = None,
+    end: int | None = None,
     facts: dict[str, Any] | None = None,
 ) -> OpenedSound:
     """Open the first audio stream, or the MP4 track with the given id.
@@ -201,6 +201,7 @@ def _open_with_ffmpeg(
         packets: How many packets there have to be.
         track: An MP4 track; FFmpeg then leaves its edit list and its encoder delay alone.
         declared: Samples of each channel that there have to be.
+        end: The time, in samples, at which the sound ends; it begins at 0, or when its first packet does.
         facts: Entries for the evidence.
     """
     av = library("av", container)
@@ -237,13 +238,30 @@ def _open_with_ffmpeg(
         context.sample_rate,
         f"FFmpeg {av.ffmpeg_version_info}",
         declared,
-        _ffmpeg_blocks(file, stream, context.sample_rate, context.channels, packets),
+        _ffmpeg_blocks(_frames(file, stream, context.sample_rate, context.channels, packets), end),
         facts,
         f"only the first of {others + 1} audio streams was decoded" if others else None,
     )
 
 
-def _ffmpeg_blocks(file: Any, stream: Any, rate: int, channels: int, packets: int | None) -> Iterator[Block]:
+def _ffmpeg_blocks(frames: Iterator[Any], end: int | None) -> Iterator[Block]:
+    if end is None:
+        yield from map(_samples, frames)
+        return
+    # FFmpeg cuts the end of most Ogg files, but not where all the sound lies in one page.
+    position: int | None = None
+    for frame in frames:
+        if position is None:
+            position = 0 if frame.pts is None else round(frame.pts * frame.time_base * frame.sample_rate)
+        piece = _samples(frame)[max(-position, 0) : max(end - position, 0)]
+        position += frame.samples
+        if len(piece):
+            yield piece
+    if position is None or position < end:
+        raise UndecodableArtifactError(f"the file ends at sample {end}, and only {position or 0} could be decoded")
+
+
+def _frames(file: Any, stream: Any, rate: int, channels: int, packets: int | None) -> Iterator[Any]:
     seen = 0
     with file:
         for packet in file.demux(stream):
@@ -252,8 +270,10 @@ def _ffmpeg_blocks(file: Any, stream: Any, rate: int, channels: int, packets: in
             seen += bool(packet.size)
             for frame in packet.decode():
                 if (frame.sample_rate, frame.layout.nb_channels) != (rate, channels):
-                    raise UndecodableArtifactError("the sample rate or the number of channels changes inside the file")
-                yield _samples(frame)
+                    raise UndecodableArtifactError(
+                        "rate or channels are not those that the header announces (in HE-AAC, for example); convert the file"
+                    )
+                yield frame
     if packets not in (None, seen):
         raise UndecodableArtifactError(f"the file declares {packets} packets, and FFmpeg finds {seen}")
 

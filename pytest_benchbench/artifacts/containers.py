@@ -44,22 +44,23 @@ _TS_SYNC = 0x47
 def identify_audio(data: bytes) -> AudioContainer:
     """Name the container of an audio file; one with pictures or a film beside the sound is accepted too.
 
-    An ID3v2 tag in front is passed over, since MP3, ADTS and even FLAC files carry one.
+    Before MP3, ADTS and FLAC an ID3v2 tag is passed over.
 
     Raises:
         UndecodableArtifactError: None of ``AUDIO_CONTAINERS``.
     """
-    start = id3_bytes(data)
-    head = data[start : start + 16]
+    head = data[:16]
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
         return "wav"
-    if head[:4] == b"fLaC":
-        return "flac"
     if head[:4] == b"OggS":
         return "ogg"
     if _is_iso_media(head):
         return "m4a"
-    if len(head) >= 4 and head[0] == 0xFF:
+    start = id3_bytes(data)
+    head = data[start : start + 4]
+    if head == b"fLaC":
+        return "flac"
+    if len(head) == 4 and head[0] == 0xFF:
         # Eleven bits of synchronisation, then version and layer: ADTS has layer 0, MP3 layer 3 (written as 1).
         if head[1] & 0xF6 == 0xF0:
             return "adts"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_benchbench.artifacts.audio import Audio, decode_audio
 from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, Image, decode_image
 from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.text import Text, decode_text
 from pytest_benchbench.artifacts.verification import FilePath, read_verified
+from pytest_benchbench.artifacts.video import Video, decode_video
 
 DEFAULT_MAX_BYTES = 256 * 1024 * 1024
 """Decoded media and the files they came from that are kept: 256 MiB."""
@@ -26,7 +27,8 @@ class Artifact:
         media_type: ``image``, ``audio``, ``video`` or ``text``.
         sha256: Digest of ``data``.
         data: The file's bytes.
-        decoded: The decoded medium where it was asked for; its arrays are read-only, since rows share them.
+        decoded: The decoded medium where it was asked for; its arrays are read-only, since rows share them. A video holds
+            its frames only where that was asked for too.
     """
 
     media_type: MediaType
@@ -50,7 +52,7 @@ class ArtifactLoader:
 
     Args:
         max_bytes: What the kept files and decoded media may take. An artifact that is larger is decoded at each use.
-        max_pixels: Largest accepted product of width and height of an image.
+        max_pixels: Largest accepted product of width and height of an image or of a video's frame.
 
     Attributes:
         hits: Decodes that were saved.
@@ -65,7 +67,7 @@ class ArtifactLoader:
         self._kept: OrderedDict[tuple[str, MediaType], _Kept] = OrderedDict()
         self._size = 0
 
-    def load(self, path: FilePath, sha256: str, media_type: MediaType, *, decode: bool) -> Artifact:
+    def load(self, path: FilePath, sha256: str, media_type: MediaType, *, decode: bool, whole: bool = False) -> Artifact:
         """Give a verified artifact.
 
         Args:
@@ -73,11 +75,13 @@ class ArtifactLoader:
             sha256: The pinned digest, 64 lower-case hex digits.
             media_type: What to decode it as.
             decode: Whether the decoded medium is wanted; without it the bytes are read and verified, and nothing is kept.
+            whole: Whether a video's frames are wanted in memory at once. The cache keeps them so if there is room, and else
+                the video alone, which is streamed.
 
         Raises:
             ArtifactUnreadableError: There is no readable regular file.
             ArtifactMismatchError: The digest differs.
-            UndecodableArtifactError: The bytes cannot be decoded as ``media_type``.
+            UndecodableArtifactError: The bytes cannot be decoded as ``media_type``, or a whole video exceeds its bound.
         """
         if not decode:
             return Artifact(media_type, sha256, read_verified(path, sha256), None)
@@ -94,7 +98,21 @@ class ArtifactLoader:
         kept.verified.add(path)
         if isinstance(kept.content, UndecodableArtifactError):
             raise UndecodableArtifactError(*kept.content.args)  # a new one: a raised exception keeps its traceback
-        return kept.content
+        return self._whole((sha256, media_type), kept, kept.content) if whole else kept.content
+
+    def _whole(self, key: tuple[str, MediaType], kept: _Kept, artifact: Artifact) -> Artifact:
+        """Give an artifact with the frames of a video in memory, and keep it so if that leaves the cache in its bounds."""
+        video = artifact.decoded
+        if not isinstance(video, Video):
+            return artifact
+        held = video.held()
+        artifact = replace(artifact, decoded=held)
+        size = kept.size + held.nbytes - video.nbytes
+        if self._kept.get(key) is kept and size <= self._max_bytes:
+            self._size += size - kept.size
+            kept.content, kept.size = artifact, size
+            self._make_room()
+        return artifact
 
     def _decode(self, path: FilePath, sha256: str, media_type: MediaType) -> _Kept:
         data = read_verified(path, sha256)
@@ -105,20 +123,24 @@ class ArtifactLoader:
             if media_type == "audio":
                 audio: Audio = decode_audio(data)
                 return _Kept(Artifact(media_type, sha256, data, audio), len(data) + audio.samples.nbytes)
-            if media_type == "text":
-                text: Text = decode_text(data)
-                return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))
+            if media_type == "video":
+                video: Video = decode_video(data, max_pixels=self._max_pixels)
+                return _Kept(Artifact(media_type, sha256, data, video), len(data) + video.nbytes)
+            text: Text = decode_text(data)
+            return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))
         except UndecodableArtifactError as error:
             if isinstance(error.__context__, MemoryError):
                 raise  # says nothing about the bytes: another time there may be room
             return _Kept(UndecodableArtifactError(*error.args), _FAILURE_BYTES)
-        return _Kept(UndecodableArtifactError(f"this version does not decode {media_type} yet"), _FAILURE_BYTES)
 
     def _keep(self, key: tuple[str, MediaType], kept: _Kept) -> None:
         if kept.size > self._max_bytes:
             return
         self._kept[key] = kept
         self._size += kept.size
+        self._make_room()
+
+    def _make_room(self) -> None:
         while self._size > self._max_bytes:
             _, oldest = self._kept.popitem(last=False)
             self._size -= oldest.size

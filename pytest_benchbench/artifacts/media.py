@@ -12,7 +12,7 @@ class UndecodableArtifactError(Exception):
 
 
 class DecodedMedia(Protocol):
-    """A decoded artifact: an ``Image``, an ``Audio`` or a ``Text``."""
+    """A decoded artifact: an ``Image``, an ``Audio``, a ``Video`` or a ``Text``."""
 
     @property
     def decoding(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ The conversion is swscale's, with flags under which it rounds exactly and gives 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -111,8 +111,8 @@ class PictureLayout:
     def white(self) -> int:
         """The integer that stands for 1.0 in a converted picture: what swscale makes of the stored white.
 
-        Of samples deeper than 8 bits it makes 16-bit RGB in which white is 255 x 256 for limited range, and the stored number
-        shifted up for full range and gray; only stored RGB is spread over all of 0 to 65535.
+        Of samples deeper than 8 bits it makes 16-bit RGB in which white is 255 x 256 for limited range, and the stored
+        number shifted up for full range and gray; only stored RGB is spread over all of 0 to 65535.
         """
         if self.bits <= 8:
             return 255
@@ -172,7 +172,7 @@ class PictureConverter:
             if sideways:
                 pixels = pixels.transpose(1, 0, 2)
             pixels = pixels[:: -1 if rows else 1, :: -1 if columns else 1]
-        return np.array(pixels, order="C")  # a copy, since the pixels may lie in the frame's own memory
+        return pixels.copy()  # they may lie in the frame's own memory
 
     def is_transparent(self, frame: VideoFrame) -> bool:
         """Look whether any sample of a picture with an alpha channel or a palette is not opaque."""
@@ -181,8 +181,8 @@ class PictureConverter:
         return lowest < 255 if bits <= 8 else lowest >> (16 - bits) < 2**bits - 1
 
     def _converted(self, frame: VideoFrame, pixel_format: str) -> Picture:
-        pixels: Picture = self._reformatter.reformat(frame, format=pixel_format, **self._how).to_ndarray()
-        return pixels
+        pixels: Any = self._reformatter.reformat(frame, format=pixel_format, **self._how).to_ndarray()
+        return cast("Picture", pixels)
 
 
 def _kind(stored: VideoFormat) -> Literal["yuv", "rgb", "gray", "palette"]:
@@ -226,7 +226,8 @@ def _display_matrix(frame: VideoFrame) -> tuple[int, int, int, int] | str | None
     from av.sidedata.sidedata import Type
 
     try:
-        matrix = np.frombuffer(frame.side_data[Type.DISPLAYMATRIX], np.int32)
+        side_data: Any = frame.side_data
+        matrix = np.frombuffer(side_data[Type.DISPLAYMATRIX], np.int32)
     except KeyError:
         return None
     except ValueError:  # PyAV does not know all kinds of side data
@@ -234,9 +235,9 @@ def _display_matrix(frame: VideoFrame) -> tuple[int, int, int, int] | str | None
             raise BrokenVideoError("the orientation of the pictures cannot be read") from None
         return None
     a, b, c, d = (int(matrix[index]) for index in (0, 1, 3, 4))
-    signs = tuple(int(np.sign(value)) for value in (a, b, c, d))
+    signs = ((a > 0) - (a < 0), (b > 0) - (b < 0), (c > 0) - (c < 0), (d > 0) - (d < 0))
     if signs == (1, 0, 0, 1) and a == d:
         return None
     if signs in _TURNS and (abs(a), abs(b)) == (abs(d), abs(c)):
-        return signs  # type: ignore[return-value]
+        return signs
     return f"not applied: [{a / 65536:g}, {b / 65536:g}; {c / 65536:g}, {d / 65536:g}]"

@@ -6,6 +6,7 @@ without its second half for a short one.
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from dataclasses import dataclass
@@ -32,7 +33,10 @@ _DECODER_DELAY = 529
 """Samples by which every MP3 decoder is late: 528 and one (LAME's technical FAQ; FFmpeg's ``mp3dec.c``)."""
 
 _ADTS_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
-_TRAILERS = (b"TAG", b"APETAGEX", b"LYRICSBEGIN", b"ID3", b"\0")
+_ID3V1_BYTES = 128
+_APE_BYTES = 32
+_APE_HAS_HEADER = 1 << 31
+_LYRICS_END = re.compile(rb"(\d{6})LYRICS200\Z")
 
 _OGG_HEADER_BYTES = 27
 _BEGINS, _ENDS = 2, 4
@@ -147,16 +151,17 @@ def flac_layout(data: bytes) -> PcmLayout:
 def mp3_frames(data: bytes) -> FrameRun:
     """Walk the frames of an MP3 file and hold their number against the one in its Xing, Info or VBRI header.
 
-    Only tags (ID3v1, APEv2, Lyrics3) or zeros may follow the last frame.
+    Only tags (ID3v1, APEv2, Lyrics3) may follow the last frame.
 
     Raises:
         UndecodableArtifactError: The file breaks off, something else stands between its frames, the bit rate is free, or
             there are fewer or more frames than declared.
     """
     start = position = id3_bytes(data)
+    end = _sound_end(data, start)
     count = spf = rate = 0
     version = None
-    while position < len(data) and not data.startswith(_TRAILERS, position):
+    while position < end:
         header = data[position : position + 4]
         if len(header) < 4:
             raise UndecodableArtifactError("the MP3 file is truncated inside a frame")
@@ -172,7 +177,7 @@ def mp3_frames(data: bytes) -> FrameRun:
         count += 1
         if count > MAX_PARTS:
             raise UndecodableArtifactError(f"the MP3 file has more than {MAX_PARTS} frames")
-    if position > len(data):
+    if position > end:
         raise UndecodableArtifactError("the MP3 file is truncated inside its last frame")
     described, declared, trimmed = _mp3_header_frame(data[start : start + 1024])
     count -= described
@@ -218,9 +223,10 @@ def adts_frames(data: bytes) -> FrameRun:
         UndecodableArtifactError: The file breaks off inside a frame, or something else stands between its frames.
     """
     start = position = id3_bytes(data)
+    end = _sound_end(data, start)
     count = blocks = 0
     rate: int | None = None
-    while position < len(data) and not data.startswith(_TRAILERS, position):
+    while position < end:
         header = data[position : position + 7]
         if len(header) < 7:
             raise UndecodableArtifactError("the ADTS file is truncated inside a frame")
@@ -236,19 +242,42 @@ def adts_frames(data: bytes) -> FrameRun:
         blocks += 1 + (header[6] & 3)
         if count > MAX_PARTS:
             raise UndecodableArtifactError(f"the ADTS file has more than {MAX_PARTS} frames")
-    if position > len(data):
+    if position > end:
         raise UndecodableArtifactError("the ADTS file is truncated inside its last frame")
     return FrameRun(start, position, rate or 0, count, 1024 * blocks, gapless=False)
 
 
-def check_ogg(data: bytes) -> None:
+def _sound_end(data: bytes, start: int) -> int:
+    """Give where the tags at the end of a file begin: ID3v1, Lyrics3 2.00 and APEv2, in any order, all after ``start``."""
+    end = len(data)
+    while True:
+        if data[end - _ID3V1_BYTES : end].startswith(b"TAG"):
+            size = _ID3V1_BYTES
+        elif (footer := data[end - _APE_BYTES : end]).startswith(b"APETAGEX") and len(footer) == _APE_BYTES:
+            size, _, flags = struct.unpack_from("<III", footer, 12)
+            size = max(size, _APE_BYTES) + (_APE_BYTES if flags & _APE_HAS_HEADER else 0)
+        elif lyrics := _LYRICS_END.search(data[end - 15 : end]):
+            size = int(lyrics[1]) + len(lyrics[0])
+        else:
+            return end
+        if end - size < start:
+            return end
+        end -= size
+
+
+def ogg_end(data: bytes) -> int:
     """Walk the pages of an Ogg file (RFC 3533): every checksum holds, none is missing, every stream has its last page.
 
+    Returns:
+        Where the first Vorbis or Opus stream ends, in samples at its own rate (Opus: 48 kHz, the encoder's delay taken off):
+        what its last page says, which may lie before the end of the last packet.
+
     Raises:
-        UndecodableArtifactError: One of these is not so, or streams follow one another (chaining).
+        UndecodableArtifactError: One of these is not so, streams follow one another (chaining), or none is Vorbis or Opus.
     """
     next_page: dict[int, int] = {}
-    ended: set[int] = set()
+    ended: dict[int, int] = {}
+    sound: tuple[int, int] | None = None
     position = 0
     headers_over = False
     for _ in range(MAX_PARTS):
@@ -257,7 +286,7 @@ def check_ogg(data: bytes) -> None:
         head = data[position : position + _OGG_HEADER_BYTES]
         if len(head) < _OGG_HEADER_BYTES or head[:5] != b"OggS\0":
             raise UndecodableArtifactError(f"the Ogg file is damaged or truncated: no page at byte {position}")
-        flags, serial, number, checksum, segments = struct.unpack_from("<B8xIIIB", head, 5)
+        flags, granule, serial, number, checksum, segments = struct.unpack_from("<BqIIIB", head, 5)
         body = position + _OGG_HEADER_BYTES + segments
         end = body + sum(data[position + _OGG_HEADER_BYTES : body])
         if end > len(data):
@@ -268,17 +297,23 @@ def check_ogg(data: bytes) -> None:
             if headers_over or serial in next_page:
                 raise UndecodableArtifactError("the Ogg file holds streams one after another; split it")
             next_page[serial] = number
+            if sound is None and data.startswith((b"\x01vorbis", b"OpusHead"), body):
+                opus = data.startswith(b"OpusHead", body) and end >= body + 12
+                sound = serial, int.from_bytes(data[body + 10 : body + 12], "little") if opus else 0
         headers_over = headers_over or not flags & _BEGINS
         if serial in ended or next_page.get(serial) != number:
             raise UndecodableArtifactError(f"a page is missing before byte {position} of the Ogg file")
         next_page[serial] = number + 1 & 0xFFFFFFFF
         if flags & _ENDS:
-            ended.add(serial)
+            ended[serial] = granule
         position = end
     else:
         raise UndecodableArtifactError(f"the Ogg file has more than {MAX_PARTS} pages")
-    if not ended or ended != set(next_page):
+    if not ended or ended.keys() != next_page.keys():
         raise UndecodableArtifactError("the Ogg file is truncated: it ends without its last page")
+    if sound is None:
+        raise UndecodableArtifactError("the Ogg file has neither a Vorbis nor an Opus stream")
+    return ended[sound[0]] - sound[1]
 
 
 def _ogg_checksum(page: bytes) -> int:

@@ -48,7 +48,8 @@ class Video:
             ``untagged``, ``alpha``, ``display_matrix``, ``sample_aspect_ratio``, ``interlaced``, ``video_streams``.
         incomparable: Why fidelity against this video is refused, or ``None``: the frames are all that the file shows, in
             8-bit samples.
-        seconds: When each frame is shown, float64 (frames,), read-only, the first at 0; ``None`` where the file has but a rate.
+        seconds: When each frame is shown, float64 (frames,), read-only, the first at 0; ``None`` where the file says only a
+            rate.
         decode_seconds: Wall time that ``frames`` has spent decoding so far; what is done with a frame is not in it.
     """
 
@@ -161,9 +162,7 @@ class Video:
             raise UndecodableArtifactError(_one_line(error)) from None
 
 
-def decode_video(
-    data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS, max_frames: int = DEFAULT_MAX_FRAMES
-) -> Video:
+def decode_video(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS, max_frames: int = DEFAULT_MAX_FRAMES) -> Video:
     """Decode a video file to RGB by the rules of ``docs/decoding.md``: every frame once, keeping none.
 
     The result depends on the bytes and FFmpeg, not on the number of threads or the processor. Other files that the bytes
@@ -175,8 +174,8 @@ def decode_video(
         max_frames: Largest accepted number of frames.
 
     Raises:
-        UndecodableArtifactError: Not an accepted container, broken, truncated, too large, of samples without an agreed way to
-            RGB, or PyAV is missing. One line.
+        UndecodableArtifactError: Not an accepted container, broken, truncated, too large, of samples without an agreed way
+            to RGB, or PyAV is missing. One line.
     """
     try:
         container = identify_video(data)

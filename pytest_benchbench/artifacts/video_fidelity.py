@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pytest_benchbench.artifacts.video import Video
 
 _RATE_TOLERANCE = Fraction(1, 10_000)
-"""Relative difference up to which two average rates are one: containers round them. 30 and 30000/1001 differ ten times that."""
+"""Relative difference up to which two average rates are one: containers round. 30 and 30000/1001 differ ten times that."""
 
 _TIME_TOLERANCE = 0.5
 """Share of the mean distance of two frames by which the times of a frame may differ."""
@@ -29,8 +29,8 @@ class VideoFidelity:
     Attributes:
         status: ``measured`` or ``incomparable``.
         reason: Why incomparable.
-        mean_psnr_db: Mean, over the frames that differ, of the frame's peak signal-to-noise ratio in dB, peak 255; ``None`` if
-            none differs. Identical frames have no finite ratio and are left out, not given an invented one:
+        mean_psnr_db: Mean, over the frames that differ, of the frame's peak signal-to-noise ratio in dB, peak 255; ``None``
+            if none differs. Identical frames have no finite ratio and are left out, not given an invented one:
             ``changed_frame_fraction`` says how many frames the mean is about.
         mean_psnr_status: ``finite`` or ``unbounded_identical``.
         changed_frame_fraction: Share of frames in which any sample differs, 0 to 1.

@@ -73,8 +73,6 @@ class VideoFile:
             BrokenVideoError: The file is damaged, too large, or holds what there is no rule for.
             Exception: Whatever FFmpeg raises on damaged data.
         """
-        import av
-
         timing = Timing()
         layout = None
         transparent = interlaced = False
@@ -96,6 +94,8 @@ class VideoFile:
             # WebM keeps transparency beside the pictures, where FFmpeg's own decoder does not look.
             transparent = transparent or stream.metadata.get("alpha_mode") == "1"
             ratio = stream.sample_aspect_ratio
+            from av import ffmpeg_version_info
+
             return Survey(
                 layout=layout,
                 alpha="dropped" if transparent else "opaque" if layout.has_alpha else None,
@@ -107,7 +107,7 @@ class VideoFile:
                 codec=stream.codec.canonical_name,
                 sample_aspect_ratio=str(ratio) if ratio and ratio != 1 else None,
                 streams=len(file.streams.video),
-                decoder=f"FFmpeg {av.ffmpeg_version_info}",
+                decoder=f"FFmpeg {ffmpeg_version_info}",
             )
 
 

@@ -126,9 +126,9 @@ def _count_blocks(data: bytes) -> int:
             raise BrokenVideoError(f"more than {MAX_ELEMENTS} elements")
     except IndexError:
         raise BrokenVideoError("the file is truncated: it ends inside an element") from None
-    for track in tracks:
-        if track.get(_TRACK_TYPE) == _VIDEO_TRACK:
-            return blocks[track.get(_TRACK_NUMBER, 0)]
+    for entry in tracks:
+        if entry.get(_TRACK_TYPE) == _VIDEO_TRACK:
+            return blocks[entry.get(_TRACK_NUMBER, 0)]
     raise BrokenVideoError("there is no video stream in the file")
 
 

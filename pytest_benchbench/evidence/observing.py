@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,10 +21,6 @@ from pytest_benchbench.adapters.base import (
     Sample,
 )
 from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
-from pytest_benchbench.artifacts.audio import Audio
-from pytest_benchbench.artifacts.audio_fidelity import audio_fidelity
-from pytest_benchbench.artifacts.fidelity import image_fidelity
-from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.verification import (
@@ -34,6 +29,8 @@ from pytest_benchbench.artifacts.verification import (
     ArtifactUnreadableError,
     resolve_artifact,
 )
+from pytest_benchbench.evidence.call_clock import CallClock
+from pytest_benchbench.evidence.comparing import compare
 from pytest_benchbench.evidence.foreign_text import is_one_line, one_line, traceback_text
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
@@ -167,7 +164,8 @@ class _Shown:
 def observe(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> Observation:
     """Ask a warm or fresh adapter about one case.
 
-    Loading the adapter and decoding the artifact are finished before the call's clock starts. No exception of the adapter,
+    Loading the adapter and decoding the artifact are finished before the call's clock starts. The frames of a video that an
+    adapter streams are decoded during the call, and the clock stands still meanwhile. No exception of the adapter,
     of a decoder or of the file system leaves this function: each becomes an observation without a verdict.
 
     Args:
@@ -209,12 +207,12 @@ def _ask(shown: _Shown, adapter: PooledAdapter, description: AdapterDescription,
     if shown.sample is None:
         return _failed(shown, adapter, description, artifacts, shown.failure, DetectionRecord("error", None, None))
     call, load_ms = _begin_call(adapter)
-    begin = time.perf_counter()
+    clock = CallClock([shown.sample])
     try:
         answer: object = adapter.adapter.detect(shown.sample)
     except Exception as error:
         answer = error
-    elapsed = (time.perf_counter() - begin) * 1e3 + (load_ms or 0.0)
+    elapsed = clock.elapsed_ms() + (load_ms or 0.0)
     return _answered(shown, adapter, description, artifacts, answer, elapsed, call, load_ms)
 
 
@@ -225,14 +223,14 @@ def _ask_together(
     if not taking_part:
         return [_ask(one, adapter, description, artifacts) for one in shown]
     call, load_ms = _begin_call(adapter)
-    begin = time.perf_counter()
+    clock = CallClock([one.sample for one in taking_part])
     try:
         answers: list[object] = list(adapter.adapter.detect_batch([one.sample for one in taking_part]))  # type: ignore[attr-defined]
         if len(answers) != len(taking_part):
             raise ValueError(f"detect_batch gave {len(answers)} answers about {len(taking_part)} samples")
     except Exception as error:
         answers = [error] * len(taking_part)
-    elapsed = (time.perf_counter() - begin) * 1e3 + (load_ms or 0.0)
+    elapsed = clock.elapsed_ms() + (load_ms or 0.0)
     batch = BatchRecord(len(taking_part), elapsed)
     own_elapsed = elapsed if len(taking_part) == 1 else None  # a shared call is no row's own time
     remaining = iter(answers)
@@ -256,8 +254,9 @@ def _begin_call(adapter: PooledAdapter) -> tuple[Literal["cold", "warm"], float 
 def _show(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> _Shown:
     try:
         path = resolve_artifact(question.artifact.path, base=question.base, roots=question.roots)
-        decode = adapter.adapter.needs != "bytes"
-        artifact = artifacts.load(path, question.artifact.sha256, question.media_type, decode=decode)
+        needs = adapter.adapter.needs
+        decode, whole = needs != "bytes", needs == "decoded"
+        artifact = artifacts.load(path, question.artifact.sha256, question.media_type, decode=decode, whole=whole)
     except ARTIFACT_ERRORS as error:
         return _Shown(question, None, ArtifactRecord(question.artifact.sha256, None), error)
     decoded = artifact.decoded if decode else None
@@ -398,22 +397,6 @@ def _fidelity(question: Question, path: str | None, artifacts: ArtifactLoader) -
     try:
         artifact = decoded(question.artifact, path or resolved(question.artifact))
         reference = decoded(question.reference, resolved(question.reference))
+        return compare(artifact, reference)
     except ARTIFACT_ERRORS as error:
         return FidelityRecord("error", reason=one_line(error))
-    if isinstance(artifact, Audio) and isinstance(reference, Audio):
-        heard = audio_fidelity(artifact, reference)
-        if heard.status != "measured":
-            return FidelityRecord(heard.status, reason=heard.reason)
-        return FidelityRecord("measured", snr_db=heard.snr_db, snr_status=heard.snr_status)
-    if not isinstance(artifact, Image) or not isinstance(reference, Image):
-        return FidelityRecord("incomparable", reason=f"no fidelity is defined for {question.media_type}")
-    measured = image_fidelity(artifact, reference)
-    if measured.status != "measured":
-        return FidelityRecord(measured.status, reason=measured.reason)
-    return FidelityRecord(
-        "measured",
-        mae=measured.mae,
-        changed_fraction=measured.changed_fraction,
-        psnr_db=measured.psnr_db,
-        psnr_status=measured.psnr_status,
-    )

@@ -1,4 +1,4 @@
-"""Image files for the tests of this room: real codecs, and a PNG writer for what Pillow does not write."""
+"""Image and sound files for the tests of this room: real codecs, and a PNG writer for what Pillow does not write."""
 
 import hashlib
 import io
@@ -130,3 +130,84 @@ def save(tmp_path):
         return path, hashlib.sha256(data).hexdigest()
 
     return write
+
+
+def _tone(samples, rate, channels=1):
+    """A rising tone in noise, shape (samples, channels), float32: its autocorrelation has one sharp peak."""
+    random, time = np.random.default_rng(rate), np.arange(samples) / rate
+    tone = 0.3 * np.sin(2 * np.pi * (200 + 150 * time) * time)[:, None] * np.linspace(1, 0.5, channels)
+    return (tone + 0.05 * random.standard_normal((samples, channels))).astype(np.float32)
+
+
+def _encode_with_ffmpeg(samples, rate, codec, container, bits=16):
+    import av
+
+    file, layout = io.BytesIO(), "mono" if samples.shape[1] == 1 else "stereo"
+    with av.open(file, "w", format=container) as out:
+        stream = out.add_stream(codec, rate=rate, layout=layout)
+        stream.bit_rate = 128_000
+        if codec in ("alac", "flac"):
+            stream.codec_context.format = {("alac", 16): "s16p", ("alac", 24): "s32p"}.get((codec, bits), "s16")
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples.T), format="fltp", layout=layout)
+        frame.sample_rate, frame.pts = rate, 0
+        convert = av.AudioResampler(format=stream.codec_context.format.name, layout=layout, rate=rate)
+        for piece in [*convert.resample(frame), *convert.resample(None)]:
+            out.mux(stream.encode(piece))
+        out.mux(stream.encode(None))
+    return file.getvalue()
+
+
+def _encode_with_libsndfile(samples, rate, container, subtype=None):
+    import soundfile
+
+    file = io.BytesIO()
+    soundfile.write(file, samples, rate, format=container, subtype=subtype)
+    return file.getvalue()
+
+
+_SOUNDS = {
+    "wav": lambda: _encode_with_libsndfile(_tone(8000, 16000), 16000, "WAV", "PCM_16"),
+    "wav-float-stereo": lambda: _encode_with_libsndfile(_tone(8000, 44100, 2), 44100, "WAV", "FLOAT"),
+    "wav-extensible": lambda: _encode_with_libsndfile(_tone(8000, 48000, 2), 48000, "WAVEX", "PCM_24"),
+    "flac": lambda: _encode_with_libsndfile(_tone(8000, 16000), 16000, "FLAC", "PCM_16"),
+    "flac-24": lambda: _encode_with_ffmpeg(_tone(8000, 44100, 2), 44100, "flac", "flac"),
+    "mp3": lambda: _encode_with_ffmpeg(_tone(8000, 16000), 16000, "libmp3lame", "mp3"),
+    "mp3-stereo": lambda: _encode_with_libsndfile(_tone(22050, 44100, 2), 44100, "MP3"),
+    "m4a": lambda: _encode_with_ffmpeg(_tone(8000, 16000), 16000, "aac", "ipod"),
+    "m4a-stereo": lambda: _encode_with_ffmpeg(_tone(22050, 44100, 2), 44100, "aac", "mp4"),
+    "m4a-alac": lambda: _encode_with_ffmpeg(_tone(8000, 16000), 16000, "alac", "ipod"),
+    "adts": lambda: _encode_with_ffmpeg(_tone(8000, 16000), 16000, "aac", "adts"),
+    "vorbis": lambda: _encode_with_libsndfile(_tone(8000, 16000), 16000, "OGG", "VORBIS"),
+    "opus": lambda: _encode_with_ffmpeg(_tone(8000, 16000), 16000, "libopus", "ogg"),
+    "opus-stereo": lambda: _encode_with_libsndfile(_tone(24000, 48000, 2), 48000, "OGG", "OPUS"),
+}
+
+
+@pytest.fixture(scope="session")
+def tone():
+    """``tone(samples, rate, channels=1) -> float32 (samples, channels)``."""
+    return _tone
+
+
+@pytest.fixture(scope="session")
+def encode_with_ffmpeg():
+    """``encode_with_ffmpeg(samples (n, channels), rate, codec, container, bits=16) -> bytes``."""
+    return _encode_with_ffmpeg
+
+
+@pytest.fixture(scope="session")
+def encode_with_libsndfile():
+    """``encode_with_libsndfile(samples (n, channels), rate, container, subtype=None) -> bytes``."""
+    return _encode_with_libsndfile
+
+
+@pytest.fixture(scope="session")
+def sounds():
+    """Small whole files by name, half a second each, at least one for each format and each path through its decoder."""
+    return {name: make() for name, make in _SOUNDS.items()}
+
+
+@pytest.fixture(params=_SOUNDS, scope="session")
+def whole_sound(request, sounds):
+    """Each of ``sounds`` in turn."""
+    return sounds[request.param]

@@ -59,14 +59,6 @@ def test_bytes_alone_are_neither_decoded_nor_kept(save):
     assert (loader.hits, loader.misses) == (0, 0)
 
 
-@pytest.mark.parametrize("media_type", ["video"])
-def test_media_of_later_versions_say_so(save, media_type):
-    cat = save("cat", b"cat")
-    with pytest.raises(UndecodableArtifactError, match=f"^this version does not decode {media_type} yet$"):
-        ArtifactLoader().load(*cat, media_type, decode=True)
-    assert ArtifactLoader().load(*cat, media_type, decode=False).data == b"cat"
-
-
 def test_a_mismatch_is_no_decode_and_nothing_is_kept(cat):
     loader = ArtifactLoader()
     path, _ = cat
