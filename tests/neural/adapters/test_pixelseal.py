@@ -4,6 +4,7 @@ Meta's checkpoint is not there: what is tested is what does not depend on it. Th
 channels and blocks.
 """
 
+import hashlib
 import io
 import sys
 from importlib.util import find_spec
@@ -224,6 +225,13 @@ def test_other_files_than_the_pinned_are_refused(options):
     given = options()
     with pytest.raises(AdapterUnavailable, match=r"pixelseal\.yaml has SHA-256"):
         load(PixelSealOptions(card=given.card, weights=given.weights))
+
+
+def test_the_pinned_files_are_taken_without_a_word(options, monkeypatch):
+    given = options()
+    monkeypatch.setattr(pixelseal, "CARD", hashlib.sha256(given.card.read_bytes()).hexdigest())
+    monkeypatch.setattr(pixelseal, "CHECKPOINT", hashlib.sha256(given.weights.read_bytes()).hexdigest())
+    assert "pinned" not in load(PixelSealOptions(card=given.card, weights=given.weights)).describe().rule
 
 
 CHANGES = {

@@ -3,6 +3,7 @@
 Adobe's checkpoints are not there: what is tested is what does not depend on them.
 """
 
+import hashlib
 import io
 import os
 import urllib.request
@@ -19,6 +20,7 @@ for package in ("torchvision", "trustmark", "lightning", "torchmetrics", "omegac
         pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 from pytest_benchbench import AdapterUnavailable, Image, Sample  # noqa: E402 - after the skip
+from pytest_benchbench.adapters import trustmark_networks  # noqa: E402
 from pytest_benchbench.adapters.messages import foreign_message  # noqa: E402
 from pytest_benchbench.adapters.torch_runtime import CheckpointError, hushed, import_package  # noqa: E402
 from pytest_benchbench.adapters.torchvision_operators import import_torchvision  # noqa: E402
@@ -268,6 +270,17 @@ def test_the_description_names_files_versions_and_rule(loaded, options):
     assert [file.name for file in TrustMarkRemover(options).weights] == ["trustmark_rm_P.yaml", "trustmark_rm_P.ckpt"]
 
 
+def test_files_with_the_pinned_md5_are_taken_without_a_word(files, monkeypatch, picture):
+    pins = {file.name: hashlib.md5(file.read_bytes()).hexdigest() for file in files.iterdir()}
+    monkeypatch.setattr(trustmark_networks, "PINS", pins)
+    adapter = TrustMark(TrustMarkOptions(weights=files))
+    adapter.load()
+    assert adapter.detect(sample(picture)).status == "detected"
+    assert "pinned" not in adapter.describe().rule
+    assert adapter.embedder().weights
+    assert adapter.remover().weights
+
+
 def test_where_the_package_goes_on_without_a_decoder_the_adapter_is_unavailable(no_download):
     if (present := os.listdir(os.path.join(os.path.dirname(find_spec("trustmark").origin), "models"))) != ["README.md"]:
         pytest.skip(f"the package has its own files here: {present}")
@@ -354,6 +367,20 @@ def test_a_checkpoint_that_is_one_tensor_is_refused(copied):
     torch.save(torch.zeros(3), stream)
     with pytest.raises(CheckpointError, match="no state dict"):
         TrustMark(copied("decoder_P.ckpt", stream.getvalue())).load()
+
+
+def test_what_a_configuration_names_and_is_not_installed_is_unavailable(copied):
+    other = CONFIGURATION.replace("trustmark.unet.SecretDecoder", "trustmark.no_such_module.Decoder")
+    with pytest.raises(
+        AdapterUnavailable, match=r"trustmark\.no_such_module, which trustmark_P\.yaml needs, is not installed"
+    ):
+        TrustMark(copied("trustmark_P.yaml", other.encode())).load()
+
+
+def test_what_a_configuration_names_beside_its_network_is_not_made(copied):
+    """Training configurations name classes of other projects, which inference does without."""
+    other = REMOVER.replace(IDENTITY, "{target: another.project.Loss, params: {}}")
+    TrustMarkRemover(copied("trustmark_rm_P.yaml", other.encode()))
 
 
 def test_a_configuration_may_name_nothing_outside_the_package(copied, tmp_path):

@@ -209,14 +209,27 @@ def test_what_is_no_clip_is_not_marked(program, clip):
 
 
 def test_a_marked_clip_of_another_shape_is_refused(program):
-    with pytest.raises(ValueError, match="the network gave"):
+    with pytest.raises(ValueError, match=r"the network gave frames of shape \(1, 4, 6, 3\), not \(2, 4, 6, 3\)"):
         VideoSealEmbedder(program(OfOtherLength)).embed_frames(frames((0, 1), (0, 1)))
+
+
+def test_a_marked_clip_with_numbers_that_are_not_finite_is_refused(program):
+    clip = frames((0, 1), (0, 1))
+    clip[1, 2, 2, 2] = np.nan
+    with pytest.raises(ValueError, match="the network gave numbers that are not finite"):
+        VideoSealEmbedder(program(Published)).embed_frames(clip)
 
 
 def test_the_pin_is_asked_for_before_the_program_is_loaded(program):
     given = program(Published)
     with pytest.raises(AdapterUnavailable, match=r"y_256b_img\.jit has SHA-256"):
         load(VideoSealOptions(weights=given.weights))
+
+
+def test_the_pinned_program_is_taken_without_a_word(program, monkeypatch):
+    path = program(Published).weights
+    monkeypatch.setattr(videoseal, "PIN", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert "pinned" not in load(VideoSealOptions(weights=path)).describe().rule
 
 
 def test_other_bytes_are_no_program(program):
