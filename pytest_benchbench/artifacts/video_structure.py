@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
 
 from pytest_benchbench.artifacts.containers import VideoContainer
 
 MAX_ELEMENTS = 10_000_000
-"""Boxes, chunks or elements of a container beyond which a file is refused: walking them would take longer than any video."""
+"""Chunks or elements beyond which a file is refused: walking them would take longer than any video."""
+
+MAX_BOXES = 100_000
+"""Boxes in one place of an MP4 beyond which a file is refused."""
+
+_ENTERED_BOXES = frozenset((b"moov", b"trak", b"mdia", b"minf"))
+"""Boxes of an MP4 on the way to its tables."""
 
 _TS_PACKET_BYTES = 188
 _TS_SYNC = b"\x47"
@@ -44,43 +53,77 @@ def listed_pictures(data: bytes, container: VideoContainer) -> int | None:
         FFmpeg, and an MPEG transport stream has none.
 
     Raises:
-        BrokenVideoError: The file breaks off inside a box, chunk, element or packet.
+        BrokenVideoError: The file breaks off inside a box, chunk, element or packet, is fragmented, or declares more coded
+            pictures than it can hold.
     """
     if container == "mp4":
-        _walk_boxes(data)
+        _check_boxes(data)
     elif container == "avi":
-        _walk_chunks(data)
+        _check_chunks(data)
     elif container == "matroska":
-        return _count_blocks(data)
+        return _counted_blocks(data)
     elif len(data) % _TS_PACKET_BYTES or data[::_TS_PACKET_BYTES].count(_TS_SYNC) != len(data) // _TS_PACKET_BYTES:
         raise BrokenVideoError("the file is truncated or damaged: it is no row of whole transport packets")
     return None
 
 
-def _walk_boxes(data: bytes) -> None:
-    """Step over the outermost boxes of an MP4 or QuickTime file (ISO/IEC 14496-12, section 4.2)."""
-    position = 0
-    for _ in range(MAX_ELEMENTS):
-        if position == len(data):
+def _check_boxes(data: bytes) -> None:
+    """Check that the boxes of an MP4 or QuickTime file are whole and that its tables declare no more than it can hold.
+
+    FFmpeg unfolds the tables to an entry for each coded picture, so a few bytes could fill the memory.
+    """
+    opened = [(0, len(data))]
+    while opened:
+        for kind, begin, end in _boxes(data, *opened.pop()):
+            if kind in (b"moof", b"cmov"):
+                what = "fragmented and does not say how long it is" if kind == b"moof" else "led by a compressed table"
+                raise BrokenVideoError(f"the file is {what}; write it again in one piece (ffmpeg -i IN -c copy OUT.mp4)")
+            if kind in _ENTERED_BOXES:
+                opened.append((begin, end))
+            elif kind == b"stbl":
+                _check_table({inner: (start, stop) for inner, start, stop in _boxes(data, begin, end)}, data)
+
+
+def _boxes(data: bytes, begin: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """Give kind, begin and end of the content of each box (ISO/IEC 14496-12, section 4.2)."""
+    for _ in range(MAX_BOXES):
+        if begin == end:
             return
-        if position + 8 > len(data):
-            break
-        size, kind = struct.unpack_from(">I4s", data, position)
-        header = 8
-        if size == 1 and position + 16 <= len(data):
-            (size,) = struct.unpack_from(">Q", data, position + 8)
-            header = 16
+        if begin + 8 > end:
+            raise BrokenVideoError("the file is truncated: it ends inside the header of a box")
+        size, kind = struct.unpack_from(">I4s", data, begin)
+        content = begin + 8
+        if size == 1 and content + 8 <= end:
+            (size,) = struct.unpack_from(">Q", data, content)
+            content += 8
         elif size == 0:
-            size = len(data) - position
-        if size < header or size > len(data) - position:
-            raise BrokenVideoError(f"the file is truncated or damaged: it ends inside a box {_name(kind)}")
-        position += size
-    else:
-        raise BrokenVideoError(f"more than {MAX_ELEMENTS} boxes")
-    raise BrokenVideoError("the file is truncated: it ends inside the header of a box")
+            size = end - begin
+        if size < content - begin or size > end - begin:
+            raise BrokenVideoError(f"the file is truncated or damaged: a box {_name(kind)} reaches beyond its end")
+        begin += size
+        yield kind, content, begin
+    raise BrokenVideoError(f"more than {MAX_BOXES} boxes in one place")
 
 
-def _walk_chunks(data: bytes) -> None:
+def _check_table(table: dict[bytes, tuple[int, int]], data: bytes) -> None:
+    """Check a track's numbers of samples (ISO/IEC 14496-12, sections 8.6.1 and 8.7.3)."""
+    samples = 0
+    for kind in (b"stsz", b"stz2"):
+        if kind in table:
+            begin, end = table[kind]
+            if end - begin < 12:
+                raise BrokenVideoError(f"the box {_name(kind)} is too short")
+            (samples,) = struct.unpack_from(">I", data, begin + 8)
+    if samples > len(data):
+        raise BrokenVideoError(f"a track declares {samples} samples, more than the file can hold")
+    for kind in (b"stts", b"ctts"):
+        begin, end = table.get(kind, (0, 0))
+        runs = np.frombuffer(data, ">u4", max((end - begin - 8) // 8, 0) * 2, begin + 8 if end else 0)
+        if int(runs[::2].sum(dtype=np.uint64)) > samples:
+            raise BrokenVideoError(f"the box {_name(kind)} times more than the {samples} samples of its track")
+
+
+def _check_chunks(data: bytes) -> None:
     """Step over the outermost chunks of an AVI; a recording that was never finished says that they are empty."""
     position = 0
     for _ in range(MAX_ELEMENTS):
@@ -95,7 +138,7 @@ def _walk_chunks(data: bytes) -> None:
     raise BrokenVideoError(f"more than {MAX_ELEMENTS} chunks")
 
 
-def _count_blocks(data: bytes) -> int:
+def _counted_blocks(data: bytes) -> int:
     """Walk a Matroska or WebM file and count the frames in the blocks of its first video track."""
     tracks: list[dict[int, int]] = []
     blocks: Counter[int] = Counter()

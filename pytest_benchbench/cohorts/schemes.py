@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
 from pytest_benchbench.adapters.haar_frame import SCALE
 from pytest_benchbench.adapters.messages import benchmark_message, foreign_message
 from pytest_benchbench.adapters.patterns import PATTERNS
@@ -115,16 +115,19 @@ class Scheme:
         embedder = pooled.adapter.embedder()
         if embedder is None:
             raise AdapterUnavailable(f"the {self.adapter} adapter brings no embedder")
-        weights = [{"name": file.name, "sha256": file.sha256} for file in getattr(embedder, "weights", description.weights)]
-        record = {"scheme": self.adapter, **({"weights": weights} if weights else {})}
+        record = self._record(getattr(embedder, "weights", description.weights))
         removing = pooled.adapter.remover() if self.removes else None
         return OpenedScheme(
             marks=tuple(self._mark(name, embedder, record, description.version) for name in self.mark_names),
             description=description,
             detect=_asking(pooled.adapter),
             remove=None if removing is None else removing.remove_pixels,  # type: ignore[attr-defined]  # images only
-            remover_record=record,
+            remover_record=self._record(getattr(removing, "weights", ())),
         )
+
+    def _record(self, weights: Iterable[Weights]) -> dict[str, Any]:
+        files = [{"name": file.name, "sha256": file.sha256} for file in weights]
+        return {"scheme": self.adapter, **({"weights": files} if files else {})}
 
     def _mark(self, name: str, embedder: Any, record: Mapping[str, Any], version: str) -> Mark:
         embedding = _EMBEDDING[self.media_type]
@@ -193,6 +196,7 @@ _SCHEMES = (
         "image",
         ("trustmark-p",),
         message_bits=61,
+        foreign="detected",
         removes=True,
         packages=("torch", "trustmark"),
         distributions=("torch", "trustmark"),

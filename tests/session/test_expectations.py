@@ -63,7 +63,8 @@ def test_entries_that_match_no_row_are_named(tmp_path):
 def test_entries_about_a_known_adapter_without_any_row_are_passed_over(tmp_path):
     known = read(
         tmp_path,
-        "- {id: a, adapter: absent, expected: detected, reason: r}\n- {id: a, adapter: typo, expected: detected, reason: r}\n"
+        "- {id: a, adapter: absent, expected: detected, reason: r}\n"
+        "- {id: a, adapter: typo, expected: detected, reason: r}\n"
         "- {id: b, adapter: present, expected: detected, reason: r}",
     )
     assert known.unmatched([("a", "present")], ["absent", "present"]) == ["a", "b"]
