@@ -1,9 +1,10 @@
-"""Image and sound files for the tests of this room: real codecs, and a PNG writer for what Pillow does not write."""
+"""Image, sound and video files for the tests of this room: real codecs, and a PNG writer for what Pillow does not write."""
 
 import hashlib
 import io
 import struct
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -211,3 +212,83 @@ def sounds():
 def whole_sound(request, sounds):
     """Each of ``sounds`` in turn."""
     return sounds[request.param]
+
+
+def _encode_video(
+    frames,
+    codec="ffv1",
+    container="matroska",
+    pixel_format="bgr0",
+    *,
+    rate=Fraction(25),
+    ticks=None,
+    options=None,
+    prepare=None,
+    container_options=None,
+):
+    """A video of arrays (H, W, 3) or of PyAV's frames; ``prepare(stream)`` sets what a header is to say."""
+    import av
+
+    stored = io.BytesIO()
+    with av.open(stored, "w", format=container, options=container_options or {}) as file:
+        stream = file.add_stream(codec, rate=rate, options={"threads": "1", **(options or {})})
+        first = frames[0]
+        stream.height, stream.width = first.shape[:2] if isinstance(first, np.ndarray) else (first.height, first.width)
+        stream.pix_fmt = pixel_format
+        if prepare:
+            prepare(stream)
+        for index, frame in enumerate(frames):
+            if isinstance(frame, np.ndarray):
+                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), "rgb24")
+                frame = frame.reformat(format=pixel_format, dst_colorspace=5, dst_color_range=1)
+            frame.pts, frame.time_base = (ticks or range(len(frames)))[index], 1 / rate
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
+    return stored.getvalue()
+
+
+def _clip(count=12, height=80, width=112):
+    """A smooth picture that moves and grows brighter, so that no two frames are alike and codecs keep it well."""
+    rows, columns = np.mgrid[:height, :width]
+    waves = [128 + 60 * np.sin((rows * (channel + 1) + columns * 2) / 17 + channel) for channel in range(3)]
+    still = np.stack(waves, axis=-1)
+    return [np.clip(np.roll(still, 3 * index, 1) + 4 * index - 24, 0, 255).astype(np.uint8) for index in range(count)]
+
+
+@pytest.fixture(scope="session")
+def encode_video():
+    """``encode_video(frames, codec, container, pixel format, ...) -> bytes``; FFV1 in Matroska unless said otherwise."""
+    return _encode_video
+
+
+@pytest.fixture(scope="session")
+def clip():
+    """``clip(count=12, height=80, width=112)``: a list of (height, width, 3) uint8 arrays, each different."""
+    return _clip
+
+
+_VIDEOS = {
+    "h264-mp4": ("libx264", "mp4", "yuv420p"),
+    "h264-matroska": ("libx264", "matroska", "yuv420p"),
+    "h264-mpegts": ("libx264", "mpegts", "yuv420p"),
+    "h265-mp4": ("libx265", "mp4", "yuv420p"),
+    "vp8-webm": ("libvpx", "webm", "yuv420p"),
+    "vp9-webm": ("libvpx-vp9", "webm", "yuv420p"),
+    "av1-mp4": ("libsvtav1", "mp4", "yuv420p"),
+    "ffv1-matroska": ("ffv1", "matroska", "bgra"),
+    "mjpeg-avi": ("mjpeg", "avi", "yuvj420p"),
+    "mpeg4-avi": ("mpeg4", "avi", "yuv420p"),
+}
+
+
+@pytest.fixture(scope="session")
+def videos():
+    """Small whole videos by name, 12 frames of 112x80: each container, and each way in which a decoder reports damage."""
+    quiet = {"libx265": {"x265-params": "log-level=none:pools=none:frame-threads=1"}}
+    return {name: _encode_video(_clip(), *kind, options=quiet.get(kind[0])) for name, kind in _VIDEOS.items()}
+
+
+@pytest.fixture(params=_VIDEOS, scope="session")
+def whole_video(request, videos):
+    """Each of ``videos`` in turn."""
+    return videos[request.param]
