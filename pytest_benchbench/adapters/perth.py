@@ -253,10 +253,13 @@ def _lock_checkpoint(options: PerthOptions) -> tuple[LockedWeights, str]:
 def _import_perth() -> tuple[Any, str]:
     """Import the package's module with network and watermarker, and say whose transforms it uses.
 
-    The package itself hides an import that fails and shows ``None`` instead; importing the module tells what failed.
+    The package itself hides an import that fails and shows ``None`` instead; importing the module once more, after what
+    the failure left behind is gone, tells what failed or succeeds with what was missing before.
     """
     with _torchaudio() as transforms:
-        import_package("perth", INSTALL)
+        if getattr(import_package("perth", INSTALL), "PerthImplicitWatermarker", None) is None:
+            for name in [name for name in sys.modules if name.startswith("perth.perth_net")]:
+                del sys.modules[name]
         module = import_package(_WATERMARKER, INSTALL)
     if getattr(module, "PerthImplicitWatermarker", None) is None:
         raise AdapterUnavailable("perth has no PerthImplicitWatermarker", INSTALL)

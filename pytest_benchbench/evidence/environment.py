@@ -16,7 +16,10 @@ from pytest_benchbench.evidence.observation import CodeRecord
 
 GIT_SECONDS = 20.0
 
-PACKAGES = ("pytest", "pytest-xdist", "numpy", "Pillow", "msgspec", "onnxruntime", "invisible-watermark")
+PACKAGES = (
+    *("pytest", "pytest-xdist", "numpy", "Pillow", "msgspec", "onnxruntime", "invisible-watermark"),
+    *("av", "soundfile", "soxr", "c2pa-python", "torch", "resemble-perth", "audioseal", "trustmark", "videoseal"),
+)
 
 
 @cache
