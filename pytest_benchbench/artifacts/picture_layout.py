@@ -25,6 +25,9 @@ CONVERSION = "swscale bicubic+full_chroma_int+full_chroma_inp+accurate_rnd+bitex
 _MATRICES = {1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020nc"}
 """Matrix coefficients (ITU-T H.273, table 4) to their names; 5 and 6 are the two tags of BT.601."""
 
+_LEAST_DEEP_ROWS = 16
+"""swscale (seen in FFmpeg 8.1) overflows where so few rows of halved chroma leave its vertical filter two taps."""
+
 _UNTAGGED = 2
 _BT601 = 6
 _LIMITED, _FULL = 1, 2
@@ -82,6 +85,8 @@ class PictureLayout:
         stored = frame.format
         kind = _kind(stored)
         depths = [component.bits for component in stored.components]
+        if max(depths) > 8 and frame.height < _LEAST_DEEP_ROWS and stored.chroma_height(frame.height) < frame.height:
+            raise BrokenVideoError(f"FFmpeg converts {max(depths)}-bit pictures lower than {_LEAST_DEEP_ROWS} rows wrongly")
         matrix, samples, untagged = _colours(frame) if kind == "yuv" else (None, None, ())
         return cls(
             width=frame.width,

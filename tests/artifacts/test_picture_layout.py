@@ -4,6 +4,7 @@ import av
 import numpy as np
 import pytest
 from av.video.frame import VideoFrame
+from av.video.reformatter import Interpolation
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.artifacts.picture_layout import PictureConverter, PictureLayout
@@ -15,8 +16,10 @@ KR_KB = {1: (0.2126, 0.0722), 4: (0.30, 0.11), 5: (0.299, 0.114), 6: (0.299, 0.1
 
 LIMITED, FULL = 1, 2
 
+STATED = sum(Interpolation[name] for name in ("BICUBIC", "FULL_CHR_H_INT", "FULL_CHR_H_INP", "ACCURATE_RND", "BITEXACT"))
 
-def solid(pixel_format, *values, matrix=2, samples=0, size=(16, 8)):
+
+def solid(pixel_format, *values, matrix=2, samples=0, size=(32, 16)):
     """A frame in which every sample of a plane has the same value."""
     frame = VideoFrame(*size, pixel_format)
     depth = np.uint8 if max(component.bits for component in frame.format.components) <= 8 else np.uint16
@@ -113,6 +116,14 @@ def test_samples_without_an_agreed_way_are_refused(pixel_format):
         PictureLayout.of(VideoFrame(16, 8, pixel_format))
 
 
+def test_deep_pictures_too_low_for_ffmpeg_to_convert_are_refused():
+    flat = solid("yuv420p10le", 64, 64, 64, samples=LIMITED, size=(32, 8))
+    wrong = flat.reformat(format="rgb48le", interpolation=STATED).to_ndarray()
+    assert np.ptp(wrong[..., 1]) > 10_000  # of one colour: when this fails, the refusal can go
+    with pytest.raises(BrokenVideoError, match="lower than 16 rows"):
+        PictureLayout.of(flat)
+
+
 def test_a_matrix_without_an_agreed_way_is_refused():
     with pytest.raises(BrokenVideoError, match=r"^colour matrix 8 "):
         PictureLayout.of(solid("yuv444p", 1, 2, 3, matrix=8))
@@ -174,9 +185,7 @@ def test_the_conversion_is_the_one_that_is_stated():
     frame = av.VideoFrame(64, 48, "yuv420p")
     for plane in frame.planes:
         plane.update(noise.integers(0, 256, plane.buffer_size, dtype=np.uint8).tobytes())
-    names = ("BICUBIC", "FULL_CHR_H_INT", "FULL_CHR_H_INP", "ACCURATE_RND", "BITEXACT")
-    how = sum(av.video.reformatter.Interpolation[name] for name in names)
-    wanted = frame.reformat(format="rgb24", src_colorspace=5, src_color_range=1, interpolation=how).to_ndarray()
+    wanted = frame.reformat(format="rgb24", src_colorspace=5, src_color_range=1, interpolation=STATED).to_ndarray()
     np.testing.assert_array_equal(PictureConverter(PictureLayout.of(frame)).picture(frame), wanted)
 
 
