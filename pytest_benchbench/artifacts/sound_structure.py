@@ -39,7 +39,7 @@ _APE_HAS_HEADER = 1 << 31
 _LYRICS_END = re.compile(rb"(\d{6})LYRICS200\Z")
 
 _OGG_HEADER_BYTES = 27
-_BEGINS, _ENDS = 2, 4
+_ENDS = 4
 _BITS_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
@@ -265,27 +265,26 @@ def _sound_end(data: bytes, start: int) -> int:
         end -= size
 
 
-def ogg_end(data: bytes) -> int:
-    """Walk the pages of an Ogg file (RFC 3533): every checksum holds, none is missing, every stream has its last page.
+def ogg_sound(data: bytes) -> tuple[Literal["vorbis", "opus"], int]:
+    """Walk the pages of an Ogg file (RFC 3533): every checksum holds, none is missing, the last one says that it is the last.
 
     Returns:
-        Where the first Vorbis or Opus stream ends, in samples at its own rate (Opus: 48 kHz, the encoder's delay taken off):
-        what its last page says, which may lie before the end of the last packet.
+        The codec of the one stream, and where it ends in samples at its own rate (Opus: 48 kHz, the encoder's delay taken
+        off): what the last page says, which may lie before the end of the last packet.
 
     Raises:
-        UndecodableArtifactError: One of these is not so, streams follow one another (chaining), or none is Vorbis or Opus.
+        UndecodableArtifactError: One of these is not so, there is another stream, or the stream is neither Vorbis nor Opus.
     """
-    next_page: dict[int, int] = {}
-    ended: dict[int, int] = {}
-    sound: tuple[int, int] | None = None
-    position = 0
-    headers_over = False
-    for _ in range(MAX_PARTS):
+    first: tuple[int, int, int] | None = None
+    position = flags = granule = 0
+    for page in range(MAX_PARTS):
         if position == len(data):
             break
         head = data[position : position + _OGG_HEADER_BYTES]
         if len(head) < _OGG_HEADER_BYTES or head[:5] != b"OggS\0":
             raise UndecodableArtifactError(f"the Ogg file is damaged or truncated: no page at byte {position}")
+        if flags & _ENDS:
+            raise UndecodableArtifactError("the Ogg file holds streams one after another; split it")
         flags, granule, serial, number, checksum, segments = struct.unpack_from("<BqIIIB", head, 5)
         body = position + _OGG_HEADER_BYTES + segments
         end = body + sum(data[position + _OGG_HEADER_BYTES : body])
@@ -293,27 +292,22 @@ def ogg_end(data: bytes) -> int:
             raise UndecodableArtifactError(f"the Ogg file is truncated inside the page at byte {position}")
         if checksum != _ogg_checksum(data[position : position + 22] + b"\0\0\0\0" + data[position + 26 : end]):
             raise UndecodableArtifactError(f"wrong checksum of the Ogg page at byte {position}")
-        if flags & _BEGINS:
-            if headers_over or serial in next_page:
-                raise UndecodableArtifactError("the Ogg file holds streams one after another; split it")
-            next_page[serial] = number
-            if sound is None and data.startswith((b"\x01vorbis", b"OpusHead"), body):
-                opus = data.startswith(b"OpusHead", body) and end >= body + 12
-                sound = serial, int.from_bytes(data[body + 10 : body + 12], "little") if opus else 0
-        headers_over = headers_over or not flags & _BEGINS
-        if serial in ended or next_page.get(serial) != number:
+        first = first or (serial, number, body)
+        if serial != first[0]:
+            raise UndecodableArtifactError("the Ogg file holds several streams; keep the sound alone")
+        if number != first[1] + page & 0xFFFFFFFF:
             raise UndecodableArtifactError(f"a page is missing before byte {position} of the Ogg file")
-        next_page[serial] = number + 1 & 0xFFFFFFFF
-        if flags & _ENDS:
-            ended[serial] = granule
         position = end
     else:
         raise UndecodableArtifactError(f"the Ogg file has more than {MAX_PARTS} pages")
-    if not ended or ended.keys() != next_page.keys():
+    if first is None or not flags & _ENDS:
         raise UndecodableArtifactError("the Ogg file is truncated: it ends without its last page")
-    if sound is None:
-        raise UndecodableArtifactError("the Ogg file has neither a Vorbis nor an Opus stream")
-    return ended[sound[0]] - sound[1]
+    body = first[2]
+    if data.startswith(b"\x01vorbis", body):
+        return "vorbis", granule
+    if data.startswith(b"OpusHead", body):
+        return "opus", granule - int.from_bytes(data[body + 10 : body + 12], "little")
+    raise UndecodableArtifactError("the Ogg file holds neither Vorbis nor Opus; convert it")
 
 
 def _ogg_checksum(page: bytes) -> int:
