@@ -194,3 +194,22 @@ def test_a_picture_stored_otherwise_is_refused():
     converter.picture(solid("yuv444p", 1, 2, 3))
     with pytest.raises(BrokenVideoError, match=r"change within the video$"):
         converter.picture(solid("yuv444p", 1, 2, 3, matrix=1))
+
+
+@pytest.mark.parametrize("chroma", ["420", "422", "444"])
+def test_deep_pictures_look_like_their_twins_of_8_bits(chroma):
+    noise = np.random.default_rng(6)
+    shallow, deep = VideoFrame(64, 48, f"yuv{chroma}p"), VideoFrame(64, 48, f"yuv{chroma}p10le")
+    for plane, twin in zip(shallow.planes, deep.planes, strict=True):
+        samples = noise.integers(16, 236, (plane.height, plane.width), dtype=np.uint8)
+        padded = np.zeros((plane.height, plane.line_size), np.uint8)
+        padded[:, : plane.width] = samples
+        plane.update(padded.tobytes())
+        padded = np.zeros((twin.height, twin.line_size // 2), np.uint16)
+        padded[:, : twin.width] = samples.astype(np.uint16) << 2
+        twin.update(padded.tobytes())
+    pictures = []
+    for frame in (shallow, deep):
+        layout = PictureLayout.of(frame)
+        pictures.append(np.minimum(PictureConverter(layout).picture(frame) / layout.white, 1))
+    np.testing.assert_allclose(*pictures, atol=1.5 / 255)
