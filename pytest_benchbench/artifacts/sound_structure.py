@@ -266,7 +266,7 @@ def _sound_end(data: bytes, start: int) -> int:
 
 
 def ogg_sound(data: bytes) -> tuple[Literal["vorbis", "opus"], int]:
-    """Walk the pages of an Ogg file (RFC 3533): every checksum holds, none is missing, the last one says that it is the last.
+    """Walk the pages of an Ogg file (RFC 3533): every checksum holds, none is missing, and the last one says that it is.
 
     Returns:
         The codec of the one stream, and where it ends in samples at its own rate (Opus: 48 kHz, the encoder's delay taken
