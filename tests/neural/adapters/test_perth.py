@@ -123,6 +123,12 @@ def test_a_harmonic_tone_is_missed_as_published(adapter, embedder):
     assert adapter.detect(sample(tone)).score < detection.score < 0.5
 
 
+def test_an_offset_without_sound_is_a_false_alarm_as_documented(adapter):
+    detection = adapter.detect(sample(np.full(16_000, 0.3, np.float32)))
+    assert detection.status == "detected"
+    assert detection.score == pytest.approx(0.92, abs=0.01)
+
+
 def test_the_score_is_the_packages_unrounded_answer(adapter, marked):
     theirs = adapter._network._watermarker.get_watermark(marked[:16_000], sample_rate=16_000, round=False)
     assert adapter.detect(sample(marked[:16_000])).score == pytest.approx(float(theirs), abs=1e-5)
