@@ -140,11 +140,11 @@ def _tone(samples, rate, channels=1):
     return (tone + 0.05 * random.standard_normal((samples, channels))).astype(np.float32)
 
 
-def _encode_with_ffmpeg(samples, rate, codec, container, bits=16):
+def _encode_with_ffmpeg(samples, rate, codec, container, bits=16, options=None):
     import av
 
     file, layout = io.BytesIO(), "mono" if samples.shape[1] == 1 else "stereo"
-    with av.open(file, "w", format=container) as out:
+    with av.open(file, "w", format=container, options=options or {}) as out:
         stream = out.add_stream(codec, rate=rate, layout=layout)
         stream.bit_rate = 128_000
         if codec in ("alac", "flac"):
@@ -192,7 +192,7 @@ def tone():
 
 @pytest.fixture(scope="session")
 def encode_with_ffmpeg():
-    """``encode_with_ffmpeg(samples (n, channels), rate, codec, container, bits=16) -> bytes``."""
+    """``encode_with_ffmpeg(samples (n, channels), rate, codec, container, bits=16, options=of the muxer) -> bytes``."""
     return _encode_with_ffmpeg
 
 

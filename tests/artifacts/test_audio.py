@@ -1,4 +1,10 @@
+"""The rules of docs/decoding.md for sounds, one by one."""
+
 import io
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -6,8 +12,7 @@ import soundfile
 from hypothesis import given, settings, strategies
 from hypothesis.extra.numpy import arrays
 
-from pytest_benchbench.artifacts.audio import Audio, decode_audio
-from pytest_benchbench.artifacts.audio_fidelity import audio_fidelity
+from pytest_benchbench.artifacts.audio import MAX_VALUES, decode_audio
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.cohorts.attacks.registry import find_attacks
 from pytest_benchbench.cohorts.carriers.audio import CARRIERS
@@ -114,49 +119,206 @@ def test_a_truncated_file_is_never_a_shorter_sound(files, name):
             decode_audio(files[name][: int(share * len(files[name]))])
 
 
-@pytest.mark.parametrize("name", ["wav", "flac", *LOSSY])
-def test_damaged_files_end_as_sound_or_error(files, name):
-    random = np.random.default_rng(5)
-    for _ in range(30):
-        damaged = bytearray(files[name])
-        for position in random.integers(0, len(damaged), random.integers(1, 9)):
-            damaged[position] ^= 1 << int(random.integers(8))
-        try:
-            audio = decode_audio(bytes(damaged))
-        except UndecodableArtifactError as error:
-            assert len(str(error).splitlines()) == 1  # noqa: PT017 - either outcome is right, but each in its form
-        else:
-            assert np.isfinite(audio.samples).all()
+def lag(reference, decoded):
+    """Samples by which ``decoded`` is late, by the peak of the cross-correlation."""
+    length = 1 << (len(reference) + len(decoded)).bit_length()
+    peaks = np.fft.irfft(np.fft.rfft(decoded, length) * np.conj(np.fft.rfft(reference, length)), length)
+    late = int(np.argmax(peaks))
+    return late if late < length // 2 else late - length
 
 
-def heard(samples):
-    return Audio(np.asarray(samples, dtype=np.float32), {}, None)
+ENCODERS = {
+    "mp3": ("ffmpeg", "libmp3lame", "mp3"),
+    "m4a": ("ffmpeg", "aac", "ipod"),
+    "mp4": ("ffmpeg", "aac", "mp4"),
+    "alac": ("ffmpeg", "alac", "ipod"),
+    "opus": ("ffmpeg", "libopus", "ogg"),
+    "mp3-libsndfile": ("libsndfile", "MP3", None),
+    "vorbis": ("libsndfile", "OGG", "VORBIS"),
+    "opus-libsndfile": ("libsndfile", "OGG", "OPUS"),
+    "flac": ("libsndfile", "FLAC", None),
+}
 
 
-def test_snr_is_power_over_the_power_of_the_difference():
-    measured = audio_fidelity(heard([1.0, 0.5, -0.5]), heard([1.0, 0.5, -1.0]))
-    assert measured.snr_db == pytest.approx(10 * np.log10(2.25 / 0.25))
-    assert (measured.status, measured.snr_status) == ("measured", "finite")
+@pytest.fixture
+def encode(encode_with_ffmpeg, encode_with_libsndfile):
+    def run(encoder, samples, rate):
+        library, *how = ENCODERS[encoder]
+        return (encode_with_ffmpeg if library == "ffmpeg" else encode_with_libsndfile)(samples, rate, *how)
+
+    return run
 
 
-def test_identical_sounds_have_no_bound_and_silence_no_power():
-    assert audio_fidelity(heard([0.25]), heard([0.25])).snr_status == "unbounded_identical"
-    silent = audio_fidelity(heard([0.25]), heard([0.0]))
-    assert (silent.snr_db, silent.snr_status) == (None, "zero_reference_power")
+@pytest.mark.parametrize("samples", [128_000, 100_003, 16_001, 1_025, 500])
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_a_coded_sound_has_its_samples_where_they_were(tone, encode, encoder, samples):
+    original = tone(samples, 16_000)
+    decoded = decode_audio(encode(encoder, original, 16_000)).samples
+    assert len(decoded) == samples
+    assert lag(original[:, 0], decoded) == 0
 
 
-def test_sounds_of_different_length_are_incomparable():
-    measured = audio_fidelity(heard([0.25, 0.5]), heard([0.25]))
-    assert (measured.status, measured.snr_db) == ("incomparable", None)
-    assert "2" in measured.reason
+@pytest.mark.parametrize(
+    ("encoder", "rate"),
+    [
+        (encoder, rate)
+        for encoder in ENCODERS
+        for rate in (8_000, 22_050, 44_100, 48_000)
+        if "opus" not in encoder or rate in (8_000, 48_000)  # Opus knows no others
+    ],
+)
+def test_a_coded_sound_of_another_rate_is_as_long_as_its_source(tone, encode, encode_with_libsndfile, encoder, rate):
+    original = tone(2 * rate + 1, rate, 2)
+    source = decode_audio(encode_with_libsndfile(original, rate, "WAV", "FLOAT")).samples
+    decoded = decode_audio(encode(encoder, original, rate)).samples
+    assert len(decoded) == len(source) == round((2 * rate + 1) * 16_000 / rate)
+    assert lag(source, decoded) == 0
 
 
-@settings(max_examples=50)
-@given(arrays(np.float32, 64, elements=strategies.floats(-1, 1, width=32)), strategies.integers(-6, 6))
-def test_snr_does_not_depend_on_loudness(samples, exponent):
-    reference = samples + np.float32(0.5)
-    scale = np.float32(2.0**exponent)
-    one = audio_fidelity(heard(samples), heard(reference))
-    other = audio_fidelity(heard(samples * scale), heard(reference * scale))
-    assert one.snr_status == other.snr_status
-    assert one.snr_db == pytest.approx(other.snr_db, abs=1e-3)
+def test_raw_aac_keeps_the_delay_of_its_encoder_and_says_so(tone, encode_with_ffmpeg):
+    original = tone(128_000, 16_000)
+    audio = decode_audio(encode_with_ffmpeg(original, 16_000, "aac", "adts"))
+    assert lag(original[:, 0], audio.samples) == 1024
+    assert len(audio.samples) == 129_024
+    assert audio.decoding["gapless"] == "none: encoder delay and padding stay"
+
+
+def test_an_mp3_without_its_tag_keeps_delay_and_padding_and_says_so(tone, encode_with_ffmpeg):
+    original = tone(16_000, 16_000)
+    audio = decode_audio(encode_with_ffmpeg(original, 16_000, "libmp3lame", "mp3", options={"write_xing": "0"}))
+    assert audio.decoding["gapless"] == "none: encoder delay and padding stay"
+    assert len(audio.samples) % 576 == 0
+    assert lag(original[:, 0], audio.samples) == 576 + 529  # the encoder's delay and the decoder's
+
+
+@pytest.mark.parametrize("bits", [16, 24])
+@pytest.mark.parametrize("encoder", ["alac", "flac"])
+def test_lossless_codecs_give_back_the_integers(tone, encode_with_ffmpeg, encode_with_libsndfile, encoder, bits):
+    integers = np.round(tone(9_999, 16_000) * 2 ** (bits - 1))
+    samples = (integers / 2 ** (bits - 1)).astype(np.float32)
+    if encoder == "alac":
+        data = encode_with_ffmpeg(samples, 16_000, "alac", "ipod", bits)
+    else:
+        data = encode_with_libsndfile(samples, 16_000, "FLAC", f"PCM_{bits}")
+    np.testing.assert_array_equal(decode_audio(data).samples, samples[:, 0])
+
+
+@settings(max_examples=60)
+@given(arrays(np.uint8, strategies.integers(1, 100).map(lambda n: 4 * n)), strategies.sampled_from([8, 16, 24, 32]))
+def test_stored_integers_are_divided_by_full_scale(stored, bits):
+    width = bits // 8
+    stored = stored[: len(stored) // width * width].tobytes()
+    layout = struct.pack("<HHIIHH", 1, 1, 16_000, 16_000 * width, width, bits)
+    data = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0" + layout + b"data" + struct.pack("<I", len(stored)) + stored
+    values = [
+        stored[at] - 128 if bits == 8 else int.from_bytes(stored[at : at + width], "little", signed=True)
+        for at in range(0, len(stored), width)
+    ]
+    np.testing.assert_array_equal(decode_audio(data).samples, np.float32(np.array(values) / 2 ** (bits - 1)))
+
+
+@settings(max_examples=30)
+@given(arrays(np.float32, (50, 3), elements=strategies.floats(-1, 1, width=32)))
+def test_channels_are_summed_in_their_order(samples):
+    exact = samples.astype(np.float64)
+    expected = np.float32((exact[:, 0] + exact[:, 1] + exact[:, 2]) / 3)
+    np.testing.assert_array_equal(decode_audio(written(samples, format="WAV", subtype="FLOAT")).samples, expected)
+
+
+def test_a_long_file_is_resampled_as_in_one_piece(tone):
+    import soxr
+
+    samples = tone(300_000, 44_100)[:, 0]
+    expected = soxr.resample(samples.astype(np.float64), 44_100, 16_000, quality="HQ").astype(np.float32)
+    np.testing.assert_array_equal(decode_audio(written(samples, 44_100, format="WAV", subtype="FLOAT")).samples, expected)
+
+
+def test_samples_beyond_full_scale_stay():
+    assert list(decode_audio(written(np.array([2.5, -3.0]), format="WAV", subtype="FLOAT")).samples) == [2.5, -3.0]
+
+
+def test_a_value_that_32_bits_cannot_hold_is_an_error():
+    with pytest.raises(UndecodableArtifactError, match="beyond what 32-bit floats can represent"):
+        decode_audio(written(np.array([1e300]), format="WAV", subtype="DOUBLE"))
+
+
+def test_of_two_sounds_the_first_is_decoded_and_not_compared(tone):
+    import av
+
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as out:
+        streams = [out.add_stream("aac", rate=16_000, layout="mono") for _ in range(2)]
+        for level, stream in zip((1.0, 0.0), streams, strict=True):
+            frame = av.AudioFrame.from_ndarray(level * tone(16_000, 16_000).T.copy(), format="fltp", layout="mono")
+            frame.sample_rate, frame.pts = 16_000, 0
+            for packet in [*stream.encode(frame), *stream.encode(None)]:
+                out.mux(packet)
+    audio = decode_audio(file.getvalue())
+    assert np.abs(audio.samples).max() > 0.1
+    assert audio.decoding["streams"] == "first of 2"
+    assert audio.incomparable == "only the first of 2 audio streams was decoded"
+
+
+def test_the_sound_of_a_film_is_a_sound(tone):
+    import av
+
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as out:
+        film, sound = out.add_stream("mpeg4", rate=25), out.add_stream("aac", rate=16_000, layout="mono")
+        film.width = film.height = 32
+        frame = av.AudioFrame.from_ndarray(tone(16_000, 16_000).T.copy(), format="fltp", layout="mono")
+        frame.sample_rate = 16_000
+        picture = av.VideoFrame(32, 32, "yuv420p")
+        frame.pts = picture.pts = 0
+        for stream, one in ((film, picture), (sound, frame)):
+            for packet in [*stream.encode(one), *stream.encode(None)]:
+                out.mux(packet)
+    audio = decode_audio(file.getvalue())
+    assert len(audio.samples) == 16_000
+    assert audio.incomparable is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "channels", "why"),
+    [(999, 1, "a sample rate of 999 Hz"), (768_001, 1, "a sample rate of 768001 Hz"), (16_000, 65, "65 channels")],
+)
+def test_odd_rates_and_many_channels_are_refused(rate, channels, why):
+    with pytest.raises(UndecodableArtifactError, match=why):
+        decode_audio(written(np.zeros((4, channels)), rate, format="WAV", subtype="PCM_16"))
+
+
+def test_a_small_file_that_unfolds_without_end_is_refused_by_its_header(sounds):
+    data = bytearray(sounds["flac"])
+    data[18:26] = (96_000 << 44 | 7 << 41 | 15 << 36 | (MAX_VALUES // 8 + 1)).to_bytes(8, "big")
+    with pytest.raises(UndecodableArtifactError, match=r"over all channels|differently"):
+        decode_audio(bytes(data))
+
+
+def test_a_longer_sound_than_its_header_admits_is_refused_while_it_is_decoded(tone, encode_with_ffmpeg):
+    data = encode_with_ffmpeg(tone(48_000, 16_000), 16_000, "aac", "adts")
+    assert decode_audio(data, max_seconds=4).samples.size > 48_000
+    with pytest.raises(UndecodableArtifactError, match=r"^the sound is longer than the limit of 2 s$"):
+        decode_audio(data, max_seconds=2)
+
+
+@pytest.mark.parametrize(("name", "package"), [("wav", "soundfile"), ("mp3", "av"), ("wav-float-stereo", "soxr")])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(sounds, monkeypatch, name, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        UndecodableArtifactError, match=rf"needs the package {package}.*pip install 'pytest-benchbench\[audio\]'"
+    ):
+        decode_audio(sounds[name])
+
+
+def test_only_decoding_imports_the_decoders():
+    code = "import sys, pytest_benchbench.artifacts.audio, pytest_benchbench.artifacts.audio_fidelity; " + (
+        "print({'av', 'soundfile', 'soxr'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_threads_decode_alike(sounds):
+    expected = {name: decode_audio(data).samples.tobytes() for name, data in sounds.items()}
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [(name, pool.submit(decode_audio, sounds[name])) for name in list(sounds) * 3]
+        assert all(job.result().samples.tobytes() == expected[name] for name, job in jobs)
