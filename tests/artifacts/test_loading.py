@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pytest_benchbench.artifacts import loading, opening
+from pytest_benchbench.artifacts import loading, opening, video
 from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import Artifact, ArtifactLoader
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.artifacts.text import Text
 from pytest_benchbench.artifacts.verification import ArtifactMismatchError, ArtifactUnreadableError
+from pytest_benchbench.artifacts.video import Video
 
 
 @pytest.fixture
@@ -57,6 +58,67 @@ def test_bytes_alone_are_neither_decoded_nor_kept(save):
     path, digest = save("cat.png", b"no image at all")
     assert loader.load(path, digest, "image", decode=False) == Artifact("image", digest, b"no image at all", None)
     assert (loader.hits, loader.misses) == (0, 0)
+
+
+@pytest.fixture
+def film(save, videos):
+    return save("film.mp4", videos["h264-mp4"])
+
+
+WHOLE = 4 * 12 * 80 * 112 * 3
+"""Bytes of all frames of ``film``."""
+
+
+def test_a_video_is_streamed_unless_it_is_wanted_whole(film):
+    loader = ArtifactLoader()
+    streamed = loader.load(*film, "video", decode=True).decoded
+    assert isinstance(streamed, Video)
+    assert streamed.nbytes < 1000
+    whole = loader.load(*film, "video", decode=True, whole=True).decoded
+    assert whole.nbytes - streamed.nbytes == WHOLE
+    assert whole.array() is whole.array()
+    assert (loader.hits, loader.misses) == (1, 1)
+
+
+def test_a_whole_video_is_kept_for_whoever_asks_next(film):
+    loader = ArtifactLoader()
+    whole = loader.load(*film, "video", decode=True, whole=True).decoded
+    assert loader.load(*film, "video", decode=True, whole=True).decoded is whole
+    assert loader.load(*film, "video", decode=True).decoded is whole
+
+
+def test_a_whole_video_counts_what_it_takes(film, save):
+    text = save("text", b"x" * 1000)
+    size = film[0].stat().st_size + 12 * 8 + WHOLE
+    for room, hits in ((size + 5000, 1), (size + 4999, 0)):
+        loader = ArtifactLoader(max_bytes=room)
+        loader.load(*text, "text", decode=True)
+        loader.load(*film, "video", decode=True, whole=True)
+        loader.load(*text, "text", decode=True)
+        assert loader.hits == hits
+
+
+def test_a_video_too_large_to_be_kept_whole_is_kept_as_a_stream(film):
+    loader = ArtifactLoader(max_bytes=WHOLE)
+    for _ in range(2):
+        assert loader.load(*film, "video", decode=True, whole=True).decoded.nbytes > WHOLE
+    assert loader.load(*film, "video", decode=True).decoded.nbytes < 1000
+    assert (loader.hits, loader.misses) == (2, 1)
+
+
+def test_a_video_beyond_the_bound_can_still_be_streamed(film, monkeypatch):
+    monkeypatch.setattr(video, "MAX_ARRAY_BYTES", WHOLE - 1)
+    loader = ArtifactLoader()
+    for _ in range(2):
+        with pytest.raises(UndecodableArtifactError, match="more than the limit"):
+            loader.load(*film, "video", decode=True, whole=True)
+    assert loader.load(*film, "video", decode=True).decoded.shape[0] == 12
+    assert (loader.hits, loader.misses) == (2, 1)
+
+
+def test_the_pixel_limit_holds_for_frames(film):
+    with pytest.raises(UndecodableArtifactError, match="--bench-max-pixels"):
+        ArtifactLoader(max_pixels=100).load(*film, "video", decode=True)
 
 
 def test_a_mismatch_is_no_decode_and_nothing_is_kept(cat):

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, BatchAdapter, Detection
 from pytest_benchbench.adapters.pool import AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistry
 from pytest_benchbench.artifacts.loading import ArtifactLoader
+from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.artifacts.video import Video
 from pytest_benchbench.cohorts.carriers.audio import CARRIERS
 from pytest_benchbench.cohorts.carriers.video import CARRIERS as CLIPS
@@ -36,6 +37,32 @@ class Streaming(Adapter):
         return AdapterDescription("1", "counts frames; its score is how long their decoding took, in ms")
 
 
+class Broken(Streaming):
+    """Fails to decode in the middle of a call."""
+
+    name = "broken"
+
+    def detect(self, sample):
+        frames = sample.decoded.frames()
+        next(frames)
+        raise UndecodableArtifactError("frame 1 is damaged")
+
+
+class Waves(BatchAdapter):
+    """Streams the frames of several videos in one call."""
+
+    name = "waves"
+    media_types = frozenset({"video"})
+    needs = "frames"
+    batch_size = 4
+
+    def detect_batch(self, samples):
+        return [Streaming().detect(sample) for sample in samples]
+
+    def describe(self):
+        return AdapterDescription("1", "as streaming")
+
+
 class Whole(Streaming):
     """Looks at all samples at once."""
 
@@ -54,6 +81,8 @@ def ask(tmp_path):
     registry = AdapterRegistry()
     registry.register(Streaming)
     registry.register(Whole)
+    registry.register(Broken)
+    registry.register(Waves)
     pool = AdapterPool(registry, {}, tmp_path)
 
     def pinned(name, data):
@@ -94,6 +123,30 @@ def test_the_clock_stands_still_while_frames_are_decoded(ask, clip):
     assert detection.score > 0
     assert 0 <= detection.adapter_elapsed_ms <= everything - detection.score
     assert observation.artifact.decoding["frames"] == 8
+
+
+def test_the_clock_of_a_batch_stands_still_too(ask, clip):
+    begin = time.perf_counter()
+    observation = ask("waves", "video", encode_clip(clip))
+    everything = (time.perf_counter() - begin) * 1e3
+    assert observation.detection.score > 0
+    assert 0 <= observation.batch.elapsed_ms <= everything - observation.detection.score
+
+
+def test_decoding_that_fails_in_the_call_is_an_error_and_no_verdict(ask, clip):
+    observation = ask("broken", "video", encode_clip(clip))
+    assert (observation.outcome, observation.detection.status) == ("error", "error")
+    assert (observation.error.type, observation.error.message) == ("UndecodableArtifactError", "frame 1 is damaged")
+
+
+def test_a_clip_too_large_to_be_whole_is_an_error_and_still_compared(ask, clip, monkeypatch):
+    monkeypatch.setattr("pytest_benchbench.artifacts.video.MAX_ARRAY_BYTES", 1)
+    file = encode_clip(clip)
+    observation = ask("whole", "video", file, file)
+    assert observation.outcome == "error"
+    assert "more than the limit" in observation.error.message
+    assert observation.fidelity.mean_psnr_status == "unbounded_identical"
+    assert ask("streaming", "video", file).outcome == "measured"
 
 
 def test_a_whole_clip_is_there_before_the_clock_starts(ask, clip):
