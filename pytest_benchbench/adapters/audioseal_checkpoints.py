@@ -48,15 +48,20 @@ def network_of(part: Part, lock: LockedWeights, card: bytes | None) -> Any:
     network = _create(part, _configuration(part, checkpoint, card, pinned=lock.pinned))
     if (bits := _bits(part, network)) != BITS:
         raise CheckpointError(f"the network carries {bits} bits, not {BITS}")
-    load(network, _state(checkpoint))
+    load(network, _state(checkpoint), pinned=lock.pinned)
     return network.eval()
 
 
-def load(network: Any, state: object) -> None:
+def load(network: Any, state: object, *, pinned: bool) -> None:
     """Put a state dict into a network of the package, by the package's own conversion of names and weight norms.
 
     That conversion must not be applied to names that have been converted, and it takes a wrong checkpoint in silence where
     tensors are weight-normalised; so the names and shapes are looked at first.
+
+    Args:
+        network: An ``audioseal.AudioSealDetector`` or ``AudioSealWM``.
+        state: What the checkpoint holds for it.
+        pinned: Whether it is the published one, which may hold more than the network if the package takes it so.
 
     Raises:
         CheckpointError: The tensors are not exactly this network's.
@@ -66,7 +71,8 @@ def load(network: Any, state: object) -> None:
     loader = import_module("audioseal.loader")
     converted = any(".inner_conv." in name for name in state)
     named = dict(state) if converted else loader.convert_state_dict_for_scriptable_model(dict(state))
-    require_state(network.state_dict(), _resolved(named))
+    expected, found = network.state_dict(), _resolved(named)
+    require_state(expected, {name: found[name] for name in found if name in expected} if pinned else found)
     with hushed():
         loader.load_state_dict(network, named)
 
@@ -102,7 +108,8 @@ def _configuration_classes() -> list[type]:
     omegaconf = import_module("omegaconf")
     return [
         *(dict, list, int, float, bool, str, collections.defaultdict),
-        *(Any, omegaconf.DictConfig, omegaconf.ListConfig, base.ContainerMetadata, base.Metadata, nodes.AnyNode),
+        *(Any, omegaconf.DictConfig, omegaconf.ListConfig, base.ContainerMetadata, base.Metadata),
+        *(nodes.AnyNode, nodes.BooleanNode, nodes.FloatNode, nodes.IntegerNode, nodes.StringNode),
     ]
 
 

@@ -50,10 +50,11 @@ def import_package(name: str, install: str) -> ModuleType:
         with hushed():
             return import_module(name)
     except ModuleNotFoundError as error:
-        missing = (error.name or name).partition(".")[0]
-        asked = name.partition(".")[0]
+        asked, missing = name.partition(".")[0], (error.name or name)
+        if missing.startswith(f"{asked}."):
+            raise AdapterUnavailable(f"what is installed of {asked} has no {missing}", install) from error
         because = "" if missing == asked else f", which {asked} imports,"
-        raise AdapterUnavailable(f"{missing}{because} is not installed", install) from error
+        raise AdapterUnavailable(f"{missing.partition('.')[0]}{because} is not installed", install) from error
     except Exception as error:  # a missing shared library, a version that does not fit: whatever an import does
         first = (str(error).splitlines() or [""])[0]
         raise AdapterUnavailable(f"{name} cannot be imported: {type(error).__name__}: {first}", install) from error

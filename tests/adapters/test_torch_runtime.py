@@ -34,6 +34,11 @@ def test_what_a_package_lacks_is_named_and_not_the_package(module):
         import_package(module("detector_a", "import no_such_thing.deep"), "pip install it")
 
 
+def test_a_part_that_another_version_lacks_is_named(module):
+    with pytest.raises(AdapterUnavailable, match=r"^what is installed of detector_d has no detector_d\.networks"):
+        import_package(module("detector_d", "__path__ = []") + ".networks", "pip install it")
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -27,7 +27,7 @@ from pytest_benchbench.adapters.audioseal import (  # noqa: E402
     cached_checkpoint,
     import_audioseal,
 )
-from pytest_benchbench.adapters.audioseal_checkpoints import CARDS  # noqa: E402
+from pytest_benchbench.adapters.audioseal_checkpoints import CARDS, load as load_tensors  # noqa: E402
 from pytest_benchbench.adapters.messages import benchmark_message, foreign_message  # noqa: E402
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterLoadError, PooledAdapter  # noqa: E402
 from pytest_benchbench.adapters.torch_runtime import CheckpointError, hushed, inference  # noqa: E402
@@ -342,6 +342,16 @@ def test_the_package_itself_loads_such_a_checkpoint_in_silence(detector):
     lose_lstm(state)
     with hushed():
         import_module("audioseal.loader").load_state_dict(create("detector", small_card("detector"), seed=9), state)
+
+
+def test_only_the_published_checkpoint_may_hold_more_than_the_network(detector):
+    state = with_norms(detector.state_dict(), NORMS[0]) | {"more": torch.zeros(1)}
+    load_tensors(create("detector", small_card("detector")), state, pinned=True)
+    with pytest.raises(CheckpointError, match=r"1 unknown \(first: more\)"):
+        load_tensors(create("detector", small_card("detector")), state, pinned=False)
+    lose_lstm(state)
+    with pytest.raises(CheckpointError, match="4 missing"):
+        load_tensors(create("detector", small_card("detector")), state, pinned=True)
 
 
 def test_the_generators_weights_are_no_detectors(save, generator):
