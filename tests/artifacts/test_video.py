@@ -1,6 +1,7 @@
 """Videos through real encoders: what is decoded, what is said about it, what it may cost."""
 
 import io
+import struct
 import subprocess
 import sys
 from fractions import Fraction
@@ -135,6 +136,17 @@ def test_a_variable_frame_rate_neither_doubles_nor_drops_a_frame(encode_video, c
     assert video.decoding["variable_frame_rate"] is True
     np.testing.assert_allclose(video.seconds, np.array(ticks) / 25, atol=1e-3)
     assert len(list(video.frames())) == 12
+
+
+def test_of_an_edit_list_the_shown_frames_are_decoded(encode_video, clip):
+    video = decode_video(encode_video(clip(), "qtrle", "mov", "rgb24", ticks=list(range(-4, 8))))
+    np.testing.assert_array_equal(np.stack(list(video.pictures())), np.stack(clip()[4:]))
+    assert (video.rate, video.seconds[0]) == (25, 0)
+    data = encode_video(clip(), "qtrle", "mov", "rgb24")
+    length = data.index(b"elst") + 12
+    half = struct.pack(">I", struct.unpack_from(">I", data, length)[0] // 2)
+    shorter = decode_video(data[:length] + half + data[length + 4 :])
+    np.testing.assert_array_equal(np.stack(list(shorter.pictures())), np.stack(clip()[:6]))
 
 
 def test_an_avi_has_a_rate_and_no_times(videos):

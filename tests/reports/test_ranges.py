@@ -67,6 +67,24 @@ def test_identical_pixels_have_no_psnr_and_are_counted(row, report):
     assert line["ranges"]["mae"] == {"rows": 2, "min": 0.0, "median": 0.0, "max": 1.0}
 
 
+@pytest.mark.parametrize(
+    ("figure", "status", "also"),
+    [("snr_db", "snr_status", {}), ("mean_psnr_db", "mean_psnr_status", {"changed_frame_fraction": 0.5})],
+)
+def test_sounds_and_videos_have_their_own_figures(row, report, figure, status, also):
+    rows = [
+        row("a", fidelity={"status": "measured", figure: 31.0, status: "finite", **also}),
+        row("b", fidelity={"status": "measured", figure: 33.0, status: "finite", **also}),
+        row("c", fidelity={"status": "measured", figure: None, status: "unbounded_identical", **dict.fromkeys(also, 0.0)}),
+    ]
+    (line,) = report(rows)["results"]["fidelity"]
+    assert (line["measured"], line["unbounded_identical"]) == (3, 1)
+    assert line["ranges"][figure] == {"rows": 2, "min": 31.0, "median": 31.0, "max": 33.0}
+    assert line["ranges"].keys() == {figure, *also}
+    for share in also:
+        assert line["ranges"][share] == {"rows": 3, "min": 0.0, "median": 0.5, "max": 0.5}
+
+
 @pytest.mark.parametrize("status", ["error", "unavailable"])
 def test_fidelity_does_not_depend_on_the_detector(row, report, status):
     (line,) = report([row("a", status=status, fidelity=measured())])["results"]["fidelity"]
