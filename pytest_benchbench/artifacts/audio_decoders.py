@@ -201,21 +201,21 @@ def _open_with_ffmpeg(
     declared: int | None = None,
     facts: dict[str, Any] | None = None,
 ) -> OpenedSound:
-    """Open the first audio stream, or the MP4 track with the given id.
+    """Open the audio stream of a file, or an MP4 track.
 
     Args:
         container: Which demuxer reads it.
         data: The file, without what stands around its frames.
         rate: The rate that the file's headers declare.
         packets: How many packets there have to be.
-        track: An MP4 track; FFmpeg then leaves its edit list and its encoder delay alone.
+        track: The id of the MP4 track; FFmpeg then leaves its edit list and its encoder delay alone.
         declared: Samples of each channel that there have to be.
         facts: Entries for the evidence.
     """
     av = library("av", container)
     # The demuxer is named, so nothing is guessed; edit lists are applied by whoever asked for a track.
     options = {} if track is None else {"ignore_editlist": "1"}
-    file = av.open(io.BytesIO(data), format=DEMUXERS[container], options=options)
+    file = av.open(io.BytesIO(data), format=DEMUXERS[container], options=options, metadata_errors="replace")
     streams = [stream for stream in file.streams.audio if track is None or stream.id == track]
     if not streams:
         file.close()
@@ -235,10 +235,6 @@ def _open_with_ffmpeg(
     if rate not in (None, context.sample_rate):
         file.close()
         raise UndecodableArtifactError(f"FFmpeg reads the header of the {container} file differently: it is damaged")
-    facts = dict(facts or {})
-    others = len(file.streams.audio) - 1 if track is None else 0
-    if others:
-        facts["streams"] = f"first of {others + 1}"
     blocks = _ffmpeg_blocks(file, stream, context.sample_rate, context.channels, packets)
     return OpenedSound(
         container,
@@ -248,8 +244,7 @@ def _open_with_ffmpeg(
         f"FFmpeg {av.ffmpeg_version_info}",
         declared,
         blocks if declared is None else _cut(blocks, 0, declared),  # FFmpeg cuts an end inside the last packet only
-        facts,
-        f"only the first of {others + 1} audio streams was decoded" if others else None,
+        facts or {},
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 
-MAX_SAMPLES = 4_000_000
+MAX_SAMPLES = 1_000_000
 """Encoded samples of one track beyond which a file is refused: FFmpeg would keep a table entry of each."""
 
 _MAX_BOXES = 100_000

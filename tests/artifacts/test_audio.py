@@ -322,3 +322,10 @@ def test_threads_decode_alike(sounds):
     with ThreadPoolExecutor(4) as pool:
         jobs = [(name, pool.submit(decode_audio, sounds[name])) for name in list(sounds) * 3]
         assert all(job.result().samples.tobytes() == expected[name] for name, job in jobs)
+
+
+def test_a_title_in_another_encoding_than_utf_8_is_no_hindrance(tone, encode_with_ffmpeg):
+    tagged = bytearray(encode_with_ffmpeg(tone(8_000, 16_000), 16_000, "alac", "ipod"))
+    at = tagged.index(b"Lavf")
+    tagged[at] = 0xFC
+    assert decode_audio(bytes(tagged)).samples.size == 8_000

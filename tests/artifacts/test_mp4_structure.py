@@ -130,7 +130,7 @@ def test_a_file_with_its_index_in_front_is_the_same_sound(m4a):
     [
         (b"stsz", 4, struct.pack(">II", 1, 0xFFFFFFFF), "more than the file can hold"),
         (b"stsz", 4, struct.pack(">II", 0xFFFFFFFF, 9), "more than the file can hold"),
-        (b"stsz", 8, struct.pack(">I", 3_999_999), "box of the MP4 file is too short"),
+        (b"stsz", 8, struct.pack(">I", 999_999), "box of the MP4 file is too short"),
         (b"stsz", 12, struct.pack(">I", 0x7FFFFFFF), "more than the file can hold"),
         (b"stts", 4, struct.pack(">I", 0xFFFFFFFF), "time table"),
         (b"stts", 8, struct.pack(">I", 0xFFFFFFFF), "contradict each other"),
