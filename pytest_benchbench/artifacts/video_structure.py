@@ -73,15 +73,19 @@ def _check_boxes(data: bytes) -> None:
     FFmpeg unfolds the tables to an entry for each coded picture, so a few bytes could fill the memory.
     """
     opened = [(0, len(data))]
+    has_index = False
     while opened:
         for kind, begin, end in _boxes(data, *opened.pop()):
             if kind in (b"moof", b"cmov"):
                 what = "fragmented and does not say how long it is" if kind == b"moof" else "led by a compressed table"
                 raise BrokenVideoError(f"the file is {what}; write it again in one piece (ffmpeg -i IN -c copy OUT.mp4)")
+            has_index = has_index or kind == b"moov"
             if kind in _ENTERED_BOXES:
                 opened.append((begin, end))
             elif kind == b"stbl":
                 _check_table({inner: (start, stop) for inner, start, stop in _boxes(data, begin, end)}, data)
+    if not has_index:
+        raise BrokenVideoError("the file is truncated: it has no box moov")
 
 
 def _boxes(data: bytes, begin: int, end: int) -> Iterator[tuple[bytes, int, int]]:

@@ -300,3 +300,25 @@ def test_the_record_is_complete(encode_video, clip):
         "conversion": "swscale bicubic+full_chroma_int+full_chroma_inp+accurate_rnd+bitexact",
         "decoder": decoder,
     }
+
+
+@pytest.mark.parametrize("container", ["mp4", "matroska", "avi", "mpegts"])
+def test_sound_beside_the_pictures_changes_nothing(clip, container):
+    file = io.BytesIO()
+    with av.open(file, "w", format=container) as made:
+        sound = made.add_stream("mp2", rate=48000, layout="mono")
+        film = made.add_stream("libx264", rate=25, options={"threads": "1", "qp": "0"})
+        film.height, film.width, film.pix_fmt = 80, 112, "yuv444p"
+        for index, pixels in enumerate(clip()):
+            picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), "rgb24").reformat(format="yuv444p")
+            picture.pts = index
+            made.mux(film.encode(picture))
+            samples = av.AudioFrame.from_ndarray(np.zeros((1, 1920), np.int16), "s16", "mono")
+            samples.sample_rate, samples.pts = 48000, 1920 * index
+            made.mux(sound.encode(samples))
+        made.mux(film.encode(None))
+        made.mux(sound.encode(None))
+    video = decode_video(file.getvalue())
+    assert "video_streams" not in video.decoding
+    assert video.shape == (12, 80, 112, 3)
+    assert psnr(video.array(), clip()) > 40

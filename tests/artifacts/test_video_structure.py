@@ -58,6 +58,12 @@ def test_a_fragmented_file_does_not_say_how_long_it_is(encode_video, clip):
         listed(data)
 
 
+def test_a_file_that_ends_between_its_boxes_is_truncated(videos):
+    data = videos["h264-mp4"]
+    with pytest.raises(BrokenVideoError, match=r"^the file is truncated: it has no box moov$"):
+        listed(data[: data.index(b"moov") - 4])
+
+
 def test_large_and_endless_boxes_are_read(videos):
     data = videos["h264-mp4"]
     free = b"\0\0\0\1free" + struct.pack(">Q", 24) + bytes(8)
