@@ -33,9 +33,9 @@ _VP8_SHOWN = 0x10
 """Bit of a VP8 packet's first byte that says whether its picture is shown (RFC 6386, section 9.1)."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class VideoFile:
-    """A video file that can be read from its beginning as often as wanted, by one pass at a time.
+    """A video file that can be read from its beginning as often as wanted, by several passes side by side.
 
     Attributes:
         data: The whole file.
