@@ -3,8 +3,8 @@
     python benchmarks/performance/sound_decoding.py [--seconds 60] [--repetitions 7]
 
 The sound is the carrier ``pinkish-noise``, 16 kHz mono, written by the encoders of the attacks, and once more as WAV at
-44.1 kHz in two channels, which has to be averaged and resampled. Every file is decoded in turns with the others; what counts
-is the median. Prints JSON: the largest figure is best. Needs the extra ``audio``.
+44.1 kHz in two channels, which has to be averaged and resampled. Every file is decoded in turns with the others; what
+counts is the median. Prints JSON: the largest figure is best. Needs the extra ``audio``.
 """
 
 from __future__ import annotations

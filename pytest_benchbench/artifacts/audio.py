@@ -15,7 +15,7 @@ AUDIO_RATE = 16_000
 """Sample rate in Hz of every decoded sound."""
 
 DEFAULT_MAX_SECONDS = 3600.0
-"""Longest accepted duration: an hour, which takes 230 MB decoded."""
+"""Longest accepted duration: an hour, which takes 230 MB decoded, and as much again while it is put together."""
 
 MAX_CHANNELS = 64
 
