@@ -21,6 +21,7 @@ from pytest_benchbench.adapters.audioseal import (  # noqa: E402
     AudioSealEmbedder,
     AudioSealOptions,
     cached_checkpoint,
+    import_audioseal,
 )
 from pytest_benchbench.adapters.audioseal_checkpoints import CARDS, load as load_tensors  # noqa: E402
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterLoadError, PooledAdapter  # noqa: E402
@@ -224,6 +225,7 @@ def test_the_packages_cache_is_a_source_and_the_evidence_names_the_published_fil
 
 
 def test_the_cache_is_where_the_package_itself_looks(tmp_path, monkeypatch):
+    import_audioseal()
     loader = import_module("audioseal.loader")
     monkeypatch.setenv("AUDIOSEAL_CACHE_DIR", str(tmp_path))
     asked = []
@@ -233,5 +235,5 @@ def test_the_cache_is_where_the_package_itself_looks(tmp_path, monkeypatch):
         lambda url, model_dir, map_location, file_name: asked.append(Path(model_dir, file_name)) or {},
     )
     for card in CARDS.values():
-        import_module("audioseal.loader").load_model_checkpoint(loader.load_local_model_config(card)["checkpoint"])
+        loader.load_model_checkpoint(loader.load_local_model_config(card)["checkpoint"])
     assert asked == [cached_checkpoint(DETECTOR), cached_checkpoint(audioseal.GENERATOR)]

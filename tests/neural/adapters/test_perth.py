@@ -241,6 +241,7 @@ def test_the_description_names_package_checkpoint_and_transforms(adapter):
 
 
 def test_the_configuration_in_the_code_is_the_one_beside_the_checkpoint():
+    load()
     stored = yaml.safe_load(installed_checkpoint().with_name("hparams.yaml").read_text())
     assert import_module("perth.perth_net.perth_net_implicit.config").default_hp._asdict() == stored
 
