@@ -27,9 +27,10 @@ from pytest_benchbench.adapters.audio_scheme import (
     too_short,
 )
 from pytest_benchbench.adapters.audioseal_checkpoints import BITS, Part
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
+from pytest_benchbench.adapters.base import AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
 from pytest_benchbench.adapters.bit_messages import equal_bits, require_bits
 from pytest_benchbench.adapters.messages import benchmark_message
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.torch_runtime import import_package, import_torch, inference
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights, rule_with_weights
 from pytest_benchbench.artifacts.media import MediaType
@@ -79,7 +80,7 @@ class AudioSealOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_unpinned: bool = False
 
 
-class AudioSeal(Adapter):
+class AudioSeal(NetworkAdapter["_Network"]):
     """Asks the package's detector about every sample and reads the message."""
 
     name: ClassVar[str] = "audioseal"
@@ -87,18 +88,14 @@ class AudioSeal(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = AudioSealOptions
     options: AudioSealOptions
 
-    def __init__(self, options: AudioSealOptions | None = None) -> None:
-        super().__init__(options)
-        self._network: _Network | None = None
-
-    def load(self) -> None:
+    def open(self) -> _Network:
         """Check the detector's checkpoint, import the package and make the detector.
 
         Raises:
             AdapterUnavailable: A package or the checkpoint is missing, or the checkpoint is not the pinned one.
             CheckpointError: A checkpoint taken by ``allow_unpinned``, or a card, is none of such a detector.
         """
-        self._network = _Network("detector", self.options)
+        return _Network("detector", self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected`` or ``not_detected``; ``too-small`` or ``unsupported`` for a length out of range.
@@ -111,7 +108,7 @@ class AudioSeal(Adapter):
             return Detection(status="too-small", reason=reason)
         if reason := too_long(samples, MAXIMUM_SECONDS):
             return Detection(status="unsupported", reason=reason)
-        return decide(*self._loaded().read(samples))
+        return decide(*self.opened.read(samples))
 
     def embedder(self) -> AudioSealEmbedder:
         """Make the embedder.
@@ -122,13 +119,9 @@ class AudioSeal(Adapter):
         """
         return AudioSealEmbedder(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._network = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the checkpoint's digest; a checkpoint other than the pinned one is named as such."""
-        network = self._loaded()
+        network = self.opened
         rule = (
             f"the share of samples with a probability above {THRESHOLD} is {THRESHOLD} or more; "
             f"the label is the message, a bit above {THRESHOLD} is a 1"
@@ -138,11 +131,6 @@ class AudioSeal(Adapter):
             rule += "; the network is configured by a card of the user's"
             files += (network.card.weights,)
         return AdapterDescription(network.version, rule_with_weights(rule, network.lock), files)
-
-    def _loaded(self) -> _Network:
-        if self._network is None:
-            raise RuntimeError("load() comes first")
-        return self._network
 
 
 class AudioSealEmbedder(SampleEmbedder):

@@ -27,7 +27,8 @@ from pytest_benchbench.adapters.audio_scheme import (
     too_long,
     too_short,
 )
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample
+from pytest_benchbench.adapters.base import AdapterDescription, AdapterUnavailable, Detection, Sample
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.torch_runtime import (
     CheckpointError,
     hushed,
@@ -80,7 +81,7 @@ class PerthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_unpinned: bool = False
 
 
-class Perth(Adapter):
+class Perth(NetworkAdapter["_Network"]):
     """Asks the package's network for its confidence that the mark is there."""
 
     name: ClassVar[str] = "perth"
@@ -89,18 +90,14 @@ class Perth(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = PerthOptions
     options: PerthOptions
 
-    def __init__(self, options: PerthOptions | None = None) -> None:
-        super().__init__(options)
-        self._network: _Network | None = None
-
-    def load(self) -> None:
+    def open(self) -> _Network:
         """Check the checkpoint, import the package and make its network.
 
         Raises:
             AdapterUnavailable: A package or the checkpoint is missing, or the checkpoint is not the pinned one.
             CheckpointError: A checkpoint taken by ``allow_unpinned`` is none of this network.
         """
-        self._network = _Network(self.options)
+        return _Network(self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected`` or ``not_detected``, ``too-small``, or ``unsupported`` for silence and for what is too long.
@@ -113,7 +110,7 @@ class Perth(Adapter):
             return Detection(status="too-small", reason=reason)
         if reason := too_long(samples, MAXIMUM_SECONDS):
             return Detection(status="unsupported", reason=reason)
-        return decide(self._loaded().confidence(samples), peak=float(np.abs(samples).max()))
+        return decide(self.opened.confidence(samples), peak=float(np.abs(samples).max()))
 
     def embedder(self) -> PerthEmbedder:
         """Make the embedder.
@@ -123,20 +120,11 @@ class Perth(Adapter):
         """
         return PerthEmbedder(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._network = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the checkpoint's digest; a checkpoint other than the pinned one is named as such."""
-        network = self._loaded()
+        network = self.opened
         rule = f"confidence above {THRESHOLD} is {LABEL}"
         return AdapterDescription(network.version, rule_with_weights(rule, network.lock), (network.lock.weights,))
-
-    def _loaded(self) -> _Network:
-        if self._network is None:
-            raise RuntimeError("load() comes first")
-        return self._network
 
 
 class PerthEmbedder(SampleEmbedder):

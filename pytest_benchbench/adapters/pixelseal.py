@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import numpy as np
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
+from pytest_benchbench.adapters.base import AdapterDescription, AdapterUnavailable, Detection, Sample, Weights
 from pytest_benchbench.adapters.bit_messages import BitEmbedder, Message, require_bits
 from pytest_benchbench.adapters.checkpoint_parts import load_part
 from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.seal_rule import BITS, MESSAGE, RULE, message_logits, recognise
 from pytest_benchbench.adapters.torch_runtime import (
     CheckpointError,
@@ -76,7 +77,7 @@ class PixelSealOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_unpinned: bool = False
 
 
-class PixelSeal(Adapter):
+class PixelSeal(NetworkAdapter["_Opened"]):
     """Reads 256 bits and compares them with the message of the benchmark."""
 
     name: ClassVar[str] = "pixelseal"
@@ -84,18 +85,14 @@ class PixelSeal(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = PixelSealOptions
     options: PixelSealOptions
 
-    def __init__(self, options: PixelSealOptions | None = None) -> None:
-        super().__init__(options)
-        self._opened: _Opened | None = None
-
-    def load(self) -> None:
+    def open(self) -> _Opened:
         """Read and check the card and the checkpoint, and build the extractor.
 
         Raises:
             AdapterUnavailable: A package or a file is missing, or a file is not the pinned one.
             CheckpointError: The files do not fit each other; only possible with ``allow_unpinned``.
         """
-        self._opened = _open("detector", self.options)
+        return _open("detector", self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected``, ``not_detected``, or ``unsupported`` for a picture too large to read.
@@ -109,7 +106,7 @@ class PixelSeal(Adapter):
         if height * width > MAXIMUM_PIXELS:
             reason = f"{MAXIMUM_PIXELS:,} pixels are read at most, the image is {width}x{height}"
             return Detection("unsupported", reason=reason)
-        model = self._loaded().model
+        model = self.opened.model
         with hushed(), inference():
             logits = model.detect(_planes(pixels), is_video=False)["preds"].numpy()
         return recognise(message_logits(logits)[0] > 0)
@@ -122,19 +119,10 @@ class PixelSeal(Adapter):
         """
         return PixelSealEmbedder(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._opened = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the digests of card and checkpoint."""
-        opened = self._loaded()
+        opened = self.opened
         return AdapterDescription(opened.version, rule_with_weights(RULE, *opened.files), opened.weights)
-
-    def _loaded(self) -> _Opened:
-        if self._opened is None:
-            raise RuntimeError("load() comes first")
-        return self._opened
 
 
 class PixelSealEmbedder(BitEmbedder):

@@ -14,9 +14,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, Detection, Sample
+from pytest_benchbench.adapters.base import AdapterDescription, AdapterUnavailable, Detection, Sample
 from pytest_benchbench.adapters.invisible_watermark import PatternEmbedder, pixels_of, require_pixels, too_small
 from pytest_benchbench.adapters.messages import benchmark_message
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.patterns import Pattern, recognise, rule_in_words
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights, rule_with_weights
 from pytest_benchbench.adapters.yuv import Pixels
@@ -68,7 +69,7 @@ class RivaGanOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_unpinned: bool = False
 
 
-class RivaGan(Adapter):
+class RivaGan(NetworkAdapter["_Network"]):
     """Reads 32 bits and compares them with the message of the benchmark."""
 
     name: ClassVar[str] = "rivagan"
@@ -77,17 +78,13 @@ class RivaGan(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = RivaGanOptions
     options: RivaGanOptions
 
-    def __init__(self, options: RivaGanOptions | None = None) -> None:
-        super().__init__(options)
-        self._network: _Network | None = None
-
-    def load(self) -> None:
+    def open(self) -> _Network:
         """Read and check the decoder.
 
         Raises:
             AdapterUnavailable: ONNX Runtime or the weights are missing, or the weights are not the pinned ones.
         """
-        self._network = _Network(DECODER, self.options)
+        return _Network(DECODER, self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected``, ``not_detected``, ``too-small``, or ``unsupported`` for a picture too large to read.
@@ -104,7 +101,7 @@ class RivaGan(Adapter):
                 status="unsupported",
                 reason=f"{MAXIMUM_PIXELS:,} pixels are read at most, the image is {width}x{height}",
             )
-        (answers,) = self._loaded().run({"frame": _frame(pixels)})
+        (answers,) = self.opened.run({"frame": _frame(pixels)})
         return recognise({len(MESSAGE.bits): answers[0] > THRESHOLD}, (MESSAGE,))
 
     def embedder(self) -> RivaGanEmbedder:
@@ -115,20 +112,11 @@ class RivaGan(Adapter):
         """
         return RivaGanEmbedder(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._network = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the decoder's digest; weights other than the pinned ones are named as such."""
-        network = self._loaded()
+        network = self.opened
         rule = f"decoder output above {THRESHOLD} is a 1; {rule_in_words((MESSAGE,))}"
         return AdapterDescription(network.version, rule_with_weights(rule, network.lock), (network.lock.weights,))
-
-    def _loaded(self) -> _Network:
-        if self._network is None:
-            raise RuntimeError("load() comes first")
-        return self._network
 
 
 class RivaGanEmbedder(PatternEmbedder):

@@ -16,10 +16,11 @@ import msgspec
 import numpy as np
 from PIL import Image as Pillow
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection, Sample
+from pytest_benchbench.adapters.base import AdapterDescription, Detection, Sample
 from pytest_benchbench.adapters.bit_messages import BitEmbedder, Message, equal_bits, image_of, require_bits
 from pytest_benchbench.adapters.invisible_watermark import pixels_of, require_pixels
 from pytest_benchbench.adapters.messages import benchmark_message
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.torch_runtime import hushed, inference
 from pytest_benchbench.adapters.trustmark_networks import (
     DECODER,
@@ -99,7 +100,7 @@ def recognise(first: Reading, again: Callable[[], Reading]) -> Detection:
     )
 
 
-class TrustMark(Adapter):
+class TrustMark(NetworkAdapter["Opened"]):
     """Decodes variant P and answers by the rule above."""
 
     name: ClassVar[str] = "trustmark"
@@ -107,18 +108,14 @@ class TrustMark(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = TrustMarkOptions
     options: TrustMarkOptions
 
-    def __init__(self, options: TrustMarkOptions | None = None) -> None:
-        super().__init__(options)
-        self._opened: Opened | None = None
-
-    def load(self) -> None:
+    def open(self) -> Opened:
         """Read and check the decoder.
 
         Raises:
             AdapterUnavailable: A package or a file is missing, or a file is not the pinned one.
             CheckpointError: The files are none of TrustMark's; only possible with ``allow_unpinned``.
         """
-        self._opened = open_part(DECODER, self.options)
+        return open_part(DECODER, self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected``, ``not_detected``, or ``unsupported`` for a picture too long for the second reading.
@@ -130,7 +127,7 @@ class TrustMark(Adapter):
         height, width = pixels.shape[:2]
         if max(height, width) > LONGEST_SIDE:
             return Detection("unsupported", reason=f"sides up to {LONGEST_SIDE:,} are read, the image is {width}x{height}")
-        model = self._loaded().model
+        model = self.opened.model
         picture = Pillow.fromarray(pixels)
         return recognise(_read(model, picture), lambda: _read(model, after_jpeg(picture)))
 
@@ -150,19 +147,10 @@ class TrustMark(Adapter):
         """
         return TrustMarkRemover(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._opened = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the digests of the decoder's files."""
-        opened = self._loaded()
+        opened = self.opened
         return AdapterDescription(opened.version, rule_with_weights(RULE, *opened.files), opened.weights)
-
-    def _loaded(self) -> Opened:
-        if self._opened is None:
-            raise RuntimeError("load() comes first")
-        return self._opened
 
 
 class TrustMarkEmbedder(BitEmbedder):

@@ -23,7 +23,11 @@ from pytest_benchbench.adapters.torch_runtime import CheckpointError, hushed, im
 from pytest_benchbench.adapters.torchvision_operators import import_torchvision
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights
 
-INSTALL = "pip install trustmark==0.9.2"
+INSTALL = (
+    "pip install torch==2.13.0 einops omegaconf torchmetrics tqdm && "
+    "pip install --no-deps torchvision==0.28.0 lightning==2.6.6 trustmark==0.9.2"
+)
+"""What it imports, and no more: its declared dependencies would bring another torch."""
 
 SOURCE = "TrustMark 0.9.2, variant P"
 

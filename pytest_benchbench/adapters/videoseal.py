@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import (
-    Adapter,
     AdapterDescription,
     AdapterUnavailable,
     Detection,
@@ -28,6 +27,7 @@ from pytest_benchbench.adapters.base import (
     Weights,
 )
 from pytest_benchbench.adapters.bit_messages import Message, require_bits
+from pytest_benchbench.adapters.network_adapter import NetworkAdapter
 from pytest_benchbench.adapters.seal_rule import BITS, MESSAGE, RULE, accuracy, message_logits, recognise
 from pytest_benchbench.adapters.torch_runtime import TORCH_INSTALL, CheckpointError, hushed, import_torch, inference
 from pytest_benchbench.adapters.weights import LockedWeights, locked_weights, rule_with_weights
@@ -64,7 +64,7 @@ class VideoSealOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_unpinned: bool = False
 
 
-class VideoSeal(Adapter):
+class VideoSeal(NetworkAdapter["_Opened"]):
     """Reads 256 bits of each frame and compares those of their average with the message of the benchmark."""
 
     name: ClassVar[str] = "videoseal"
@@ -73,18 +73,14 @@ class VideoSeal(Adapter):
     Options: ClassVar[type[msgspec.Struct]] = VideoSealOptions
     options: VideoSealOptions
 
-    def __init__(self, options: VideoSealOptions | None = None) -> None:
-        super().__init__(options)
-        self._opened: _Opened | None = None
-
-    def load(self) -> None:
+    def open(self) -> _Opened:
         """Read, check and load the file.
 
         Raises:
             AdapterUnavailable: torch or the file is missing, or the file is not the pinned one.
             CheckpointError: It is no such program; only possible with ``allow_unpinned``.
         """
-        self._opened = _open(self.options)
+        return _open(self.options)
 
     def detect(self, sample: Sample) -> Detection:
         """Answer ``detected`` or ``not_detected``, or ``too-small`` for a clip without frames.
@@ -94,7 +90,7 @@ class VideoSeal(Adapter):
             ValueError: The network gave numbers that are not finite, or an array of another shape than (frames, 257).
             UndecodableArtifactError: A frame could not be decoded.
         """
-        model = self._loaded().model
+        model = self.opened.model
         logits = [_logits(model, chunk) for chunk in _chunks(_video_of(sample).frames())]
         return read_clip(np.concatenate(logits)) if logits else Detection("too-small", reason="the clip has no frames")
 
@@ -106,20 +102,11 @@ class VideoSeal(Adapter):
         """
         return VideoSealEmbedder(self.options)
 
-    def close(self) -> None:
-        """Let go of the network."""
-        self._opened = None
-
     def describe(self) -> AdapterDescription:
         """Versions, the rule and the file's digest."""
-        opened = self._loaded()
+        opened = self.opened
         rule = rule_with_weights(AGGREGATED_RULE, opened.file)
         return AdapterDescription(opened.version, rule, (opened.file.weights,))
-
-    def _loaded(self) -> _Opened:
-        if self._opened is None:
-            raise RuntimeError("load() comes first")
-        return self._opened
 
 
 class VideoSealEmbedder:

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_benchbench.adapters.pool import AdapterChoice
 from pytest_benchbench.cohorts.attacks.attack import Attack
 from pytest_benchbench.cohorts.attacks.registry import DEFAULT_AUDIO_ATTACKS, find_attacks
-from pytest_benchbench.cohorts.carriers.audio import CARRIERS, HARD_NEGATIVE, AudioCarrier
+from pytest_benchbench.cohorts.carriers.audio import CARRIERS, HARD_NEGATIVE
 from pytest_benchbench.cohorts.carriers.speech import DISTRIBUTIONS as SPEECH_DISTRIBUTIONS, VOICES, speech_carriers
 from pytest_benchbench.cohorts.media import MEDIA
 from pytest_benchbench.cohorts.recipe import Carrier, Part, Recipe
@@ -48,7 +48,7 @@ def audio(
         parameters={},
         carriers=len(carriers),
         open_carriers=lambda: carriers,
-        hard_negatives=(_carrier(HARD_NEGATIVE),),
+        hard_negatives=(Carrier.of(HARD_NEGATIVE, HARD_NEGATIVE.draw),),
         attacks=chosen,
         schemes=schemes,
         forged=True,
@@ -74,7 +74,7 @@ def audio(
 
 def synthetic_sounds() -> tuple[Carrier, ...]:
     """Give the three sounds made by formula."""
-    return tuple(_carrier(carrier) for carrier in CARRIERS)
+    return tuple(Carrier.of(carrier, carrier.draw) for carrier in CARRIERS)
 
 
 def spoken(prefix: str, attacks: tuple[Attack[Any], ...], schemes: tuple[Scheme, ...]) -> Part:
@@ -91,21 +91,4 @@ def spoken(prefix: str, attacks: tuple[Attack[Any], ...], schemes: tuple[Scheme,
 
 
 def _speech() -> Iterable[Carrier]:
-    for speech in speech_carriers():
-        yield Carrier(
-            name=speech.name,
-            draw=speech.draw,
-            record={"speech": speech.record()},
-            seed=speech.seed,
-            source_revision=f"pytest-benchbench/{speech.name}@{speech.revision}",
-        )
-
-
-def _carrier(carrier: AudioCarrier) -> Carrier:
-    return Carrier(
-        name=carrier.name,
-        draw=carrier.draw,
-        record={"carrier": carrier.record()},
-        seed=carrier.seed,
-        source_revision=f"pytest-benchbench/{carrier.name}@{carrier.revision}",
-    )
+    return (Carrier.of(speech, speech.draw, "speech") for speech in speech_carriers())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.cohorts import CohortUsageError
@@ -15,6 +15,25 @@ from pytest_benchbench.cohorts.schemes import OpenedScheme, Scheme
 SMALLEST_SIDE = 256
 SIDE_STEP = 16
 LARGEST_SIDE = 8192
+
+
+class Formula(Protocol):
+    """What a carrier module says of something that it draws."""
+
+    @property
+    def name(self) -> str:
+        """Its part of a case id."""
+
+    @property
+    def revision(self) -> int:
+        """Counts the versions of its formula."""
+
+    @property
+    def seed(self) -> int | None:
+        """What its generator is given."""
+
+    def record(self) -> dict[str, Any]:
+        """Say in a case row what was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +53,17 @@ class Carrier:
     record: dict[str, Any]
     seed: int | None
     source_revision: str
+
+    @classmethod
+    def of(cls, formula: Formula, draw: Callable[[], Content], kind: str = "carrier") -> Carrier:
+        """Make a carrier of something that this package draws; its record stands under ``kind``."""
+        return cls(
+            name=formula.name,
+            draw=draw,
+            record={kind: formula.record()},
+            seed=formula.seed,
+            source_revision=f"pytest-benchbench/{formula.name}@{formula.revision}",
+        )
 
 
 @dataclass(frozen=True, slots=True)

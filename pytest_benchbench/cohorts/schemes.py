@@ -137,7 +137,7 @@ class Scheme:
             return Mark(name, {**record, **own}, lambda content: embedding(embedder, content, pattern))
         if self.message_bits is None:
             default = getattr(embedder, "message", None)
-            own = {"message": None if default is None else _spelled(default.bits)}
+            own = {"message": None if default is None else _spelled(getattr(default, "bits", default))}
             return Mark(name, {**record, **own}, lambda content: embedding(embedder, content, None))
         message, other = benchmark_message(self.message_bits), foreign_message(self.message_bits)
         return Mark(

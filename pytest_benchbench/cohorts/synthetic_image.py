@@ -7,7 +7,7 @@ from functools import partial
 
 from pytest_benchbench.adapters.pool import AdapterChoice
 from pytest_benchbench.cohorts.attacks.registry import DEFAULT_IMAGE_ATTACKS, find_attacks
-from pytest_benchbench.cohorts.carriers.synthetic import CARRIERS, HIGH_FREQUENCY, SyntheticCarrier
+from pytest_benchbench.cohorts.carriers.synthetic import CARRIERS, HIGH_FREQUENCY
 from pytest_benchbench.cohorts.media import MEDIA
 from pytest_benchbench.cohorts.recipe import Carrier, Part, Recipe, check_side
 from pytest_benchbench.cohorts.schemes import schemes_of
@@ -46,7 +46,7 @@ def synthetic_image(
                 parameters={"size": side},
                 carriers=len(carriers),
                 open_carriers=lambda: carriers,
-                hard_negatives=(_carrier(HIGH_FREQUENCY, side),),
+                hard_negatives=(Carrier.of(HIGH_FREQUENCY, partial(HIGH_FREQUENCY.draw, side)),),
                 attacks=chosen,
                 schemes=schemes_of("image", adapters),
             ),
@@ -61,14 +61,4 @@ def synthetic_image(
 
 def synthetic_pictures(side: int) -> tuple[Carrier, ...]:
     """Give the three drawn carriers at ``side`` pixels."""
-    return tuple(_carrier(carrier, side) for carrier in CARRIERS)
-
-
-def _carrier(carrier: SyntheticCarrier, side: int) -> Carrier:
-    return Carrier(
-        name=carrier.name,
-        draw=partial(carrier.draw, side),
-        record={"carrier": carrier.record()},
-        seed=carrier.seed,
-        source_revision=f"pytest-benchbench/{carrier.name}@{carrier.revision}",
-    )
+    return tuple(Carrier.of(carrier, partial(carrier.draw, side)) for carrier in CARRIERS)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pytest_benchbench.adapters.pool import AdapterChoice
 from pytest_benchbench.cohorts.attacks.registry import DEFAULT_VIDEO_ATTACKS, find_attacks
-from pytest_benchbench.cohorts.carriers.video import CARRIERS, HARD_NEGATIVE, VideoCarrier
+from pytest_benchbench.cohorts.carriers.video import CARRIERS, HARD_NEGATIVE
 from pytest_benchbench.cohorts.media import MEDIA
 from pytest_benchbench.cohorts.recipe import Carrier, Part, Recipe
 from pytest_benchbench.cohorts.schemes import schemes_of
@@ -44,7 +44,7 @@ def video(
                 parameters={},
                 carriers=len(carriers),
                 open_carriers=lambda: carriers,
-                hard_negatives=(_carrier(HARD_NEGATIVE),),
+                hard_negatives=(Carrier.of(HARD_NEGATIVE, HARD_NEGATIVE.draw),),
                 attacks=chosen,
                 schemes=schemes_of("video", adapters),
                 forged=True,
@@ -62,14 +62,4 @@ def video(
 
 def synthetic_clips() -> tuple[Carrier, ...]:
     """Give the two drawn clips."""
-    return tuple(_carrier(carrier) for carrier in CARRIERS)
-
-
-def _carrier(carrier: VideoCarrier) -> Carrier:
-    return Carrier(
-        name=carrier.name,
-        draw=carrier.draw,
-        record={"carrier": carrier.record()},
-        seed=carrier.seed,
-        source_revision=f"pytest-benchbench/{carrier.name}@{carrier.revision}",
-    )
+    return tuple(Carrier.of(carrier, carrier.draw) for carrier in CARRIERS)

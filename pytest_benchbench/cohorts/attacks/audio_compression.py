@@ -58,20 +58,27 @@ def opus_writer(kilobits: int) -> Writer[Samples]:
     )
 
 
+_PIECE = 4096
+"""Samples in one call of libsndfile's Vorbis encoder, which takes them on the stack: minutes at once end the process."""
+
+
 def vorbis_writer(quality: float) -> Writer[Samples]:
     """Write Vorbis in Ogg by libsndfile: quality 0 to 1. The file carries a random serial number."""
     settings = {"format": "OGG", "subtype": "VORBIS", "compression_level": round(1 - quality, 2)}
 
     def encode(samples: Samples) -> bytes:
         soundfile = needed("soundfile")
+        check_samples(samples)
         buffer = io.BytesIO()
         try:
-            soundfile.write(buffer, check_samples(samples), SAMPLE_RATE, **settings)
+            with soundfile.SoundFile(buffer, "w", SAMPLE_RATE, 1, **settings) as file:
+                for start in range(0, samples.size, _PIECE):
+                    file.write(samples[start : start + _PIECE])
         except RuntimeError as refused:
             raise CohortError(f"Vorbis: cannot encode {samples.size} samples: {refused}") from refused
         return buffer.getvalue()
 
-    record = {"library": "libsndfile", **settings, "rate": SAMPLE_RATE, "channels": 1}
+    record = {"library": "libsndfile", **settings, "rate": SAMPLE_RATE, "channels": 1, "samples_per_call": _PIECE}
     return Writer(encode, ".ogg", record, reproducible="samples")
 
 

@@ -62,3 +62,9 @@ def test_a_rate_that_an_encoder_refuses_ends_in_one_line(media):
 def test_what_is_no_sound_is_refused(name):
     with pytest.raises(CohortError, match=r"^a sound with samples that are not finite numbers$"):
         attacks_of("audio")[name].apply(np.full(8000, np.nan, np.float32))
+
+
+def test_minutes_of_sound_can_be_written_as_vorbis():
+    """In one call libsndfile's encoder would end the process."""
+    sound = (0.3 * np.sin(np.arange(300 * 16_000) / 9)).astype(np.float32)
+    assert decode_sound(attacks_of("audio")["vorbis-0.5"].apply(sound).data).size == sound.size

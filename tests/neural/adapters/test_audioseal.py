@@ -79,9 +79,9 @@ def test_the_score_and_the_bits_are_those_of_the_packages_own_rule(adapter, dete
     with inference(), no_compile():
         raw = detector.detector(torch.from_numpy(sound)[None, None])[0]
     state["detector.1.bias"][1] += float((raw[0] - raw[1]).quantile(0.7))
-    adapter._network._network.load_state_dict(state)
+    adapter.opened._network.load_state_dict(state)
     with inference(), no_compile():
-        probability, message = adapter._network._network.detect_watermark(torch.from_numpy(sound)[None, None])
+        probability, message = adapter.opened._network.detect_watermark(torch.from_numpy(sound)[None, None])
     detection = adapter.detect(sample(sound))
     assert detection.score == pytest.approx(float(probability[0]), abs=1e-7)
     assert 0.6 < detection.score < 0.8
@@ -113,7 +113,7 @@ def test_a_bit_of_logit_zero_is_a_0(answering, save):
 
 @pytest.mark.parametrize("length", [320, 321, 16_000, 16_001])
 def test_every_sample_of_a_sound_at_16_khz_has_a_say(adapter, length):
-    scores, bits = adapter._network.read(noise(length))
+    scores, bits = adapter.opened.read(noise(length))
     assert (scores.shape, bits.shape, scores.dtype) == ((length,), (16,), np.float32)
     assert f"of {length:,} samples above 0.5" in adapter.detect(sample(noise(length))).reason
 
@@ -155,7 +155,7 @@ def test_the_same_sound_gives_the_same_answer_on_any_number_of_threads(adapter):
         answers = []
         for threads in (1, 2, 2):
             torch.set_num_threads(threads)
-            answers.append([array.tolist() for array in adapter._network.read(noise(16_000))])
+            answers.append([array.tolist() for array in adapter.opened.read(noise(16_000))])
     finally:
         torch.set_num_threads(before)
     assert answers[0] == answers[1] == answers[2]

@@ -43,7 +43,7 @@ def load(options) -> AudioSeal:
 def test_names_of_before_and_after_the_packages_change_load_alike(small, save, detector, generator, part, old):
     network = {"detector": detector, "generator": generator}[part]
     options = save(small.old_names(network.state_dict()) if old else network.state_dict(), part)
-    loaded = load(options)._network if part == "detector" else AudioSealEmbedder(options)._network
+    loaded = load(options).opened if part == "detector" else AudioSealEmbedder(options)._network
     state = loaded._network.state_dict()
     assert set(state) == set(network.state_dict())
     assert all(torch.equal(tensor, network.state_dict()[name]) for name, tensor in state.items())
@@ -58,7 +58,7 @@ def test_the_packages_renaming_spoils_names_that_it_has_renamed(small, detector)
 @pytest.mark.parametrize("kind", [0, 1], ids=["old", "parametrized"])
 def test_weight_norms_are_resolved(small, save, detector, kind):
     state = detector.state_dict()
-    loaded = load(save(small.with_norms(small.old_names(state), small.norms[kind])))._network._network.state_dict()
+    loaded = load(save(small.with_norms(small.old_names(state), small.norms[kind]))).opened._network.state_dict()
     for name, tensor in state.items():
         factor = 0.5 if "inner_conv" in name and name.endswith("weight") else 1.0
         torch.testing.assert_close(loaded[name], tensor * factor, msg=name)
@@ -136,7 +136,7 @@ def configured(value):
 def test_every_shape_of_checkpoint_that_the_package_knows_loads(small, tmp_path, detector, as_stored, wrap):
     path = tmp_path / "checkpoint.pth"
     torch.save({"xp.cfg": as_stored(small.card("detector"))} | wrap(small.old_names(detector.state_dict())), path)
-    loaded = load(AudioSealOptions(weights=path, allow_unpinned=True))._network._network.state_dict()
+    loaded = load(AudioSealOptions(weights=path, allow_unpinned=True)).opened._network.state_dict()
     assert all(torch.equal(tensor, detector.state_dict()[name]) for name, tensor in loaded.items())
 
 
@@ -144,7 +144,7 @@ def test_a_plain_state_dict_is_of_the_packages_card(small, save):
     full = small.create("detector", small.card("detector", seanet={"n_filters": 32, "dimension": 128, "lstm": 2}))
     assert sum(tensor.numel() for tensor in full.parameters()) == 8_647_298
     adapter = load(save(small.old_names(full.state_dict()), configuration={}))
-    assert adapter._network.read(np.ones(1_600, np.float32))[0].shape == (1_600,)
+    assert adapter.opened.read(np.ones(1_600, np.float32))[0].shape == (1_600,)
 
 
 def test_a_plain_state_dict_of_another_size_needs_a_card(small, save, detector, tmp_path):

@@ -130,7 +130,7 @@ def test_an_offset_without_sound_is_a_false_alarm_as_documented(adapter):
 
 
 def test_the_score_is_the_packages_unrounded_answer(adapter, marked):
-    theirs = adapter._network._watermarker.get_watermark(marked[:16_000], sample_rate=16_000, round=False)
+    theirs = adapter.opened._watermarker.get_watermark(marked[:16_000], sample_rate=16_000, round=False)
     assert adapter.detect(sample(marked[:16_000])).score == pytest.approx(float(theirs), abs=1e-5)
 
 
@@ -178,7 +178,7 @@ def test_the_number_of_threads_changes_nothing(adapter, marked):
 
 def test_silence_has_no_verdict_where_the_package_says_nan(adapter):
     for silence in (np.zeros(16_000, np.float32), np.full(16_000, 1e-13, np.float32)):
-        assert np.isnan(adapter._network.confidence(silence))
+        assert np.isnan(adapter.opened.confidence(silence))
         detection = adapter.detect(sample(silence))
         assert (detection.status, detection.score) == ("unsupported", None)
         assert detection.reason == "the sound is silent: the detector gives no number for it"
@@ -190,7 +190,7 @@ def test_a_sound_that_the_package_cannot_pad_is_too_small(adapter, carrier, leng
     assert detection.status == "too-small"
     assert detection.reason == f"513 samples (32.1 ms) are needed, the sound has {length}"
     with pytest.raises(RuntimeError):
-        adapter._network.confidence(carrier[:length])
+        adapter.opened.confidence(carrier[:length])
 
 
 def test_the_shortest_sound_that_the_package_can_pad_is_answered(adapter, carrier):

@@ -114,7 +114,7 @@ def picture():
 
 
 def spell(adapter: PixelSeal, logits) -> None:
-    adapter._opened.model.detector.pixel_decoder.linear.bias.data[1:] = torch.tensor(logits, dtype=torch.float32)
+    adapter.opened.model.detector.pixel_decoder.linear.bias.data[1:] = torch.tensor(logits, dtype=torch.float32)
 
 
 def test_the_benchmarks_message_is_detected(adapter, picture):
@@ -150,7 +150,7 @@ def test_numbers_that_are_not_finite_are_no_answer(adapter, picture, number):
 
 def test_the_network_sees_the_picture_scaled_to_its_size_in_rgb_from_0_to_1(adapter):
     seen = []
-    adapter._opened.model.detector.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].clone()))
+    adapter.opened.model.detector.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].clone()))
     adapter.detect(sample(np.broadcast_to(np.array([255, 128, 0], np.uint8), (30, 50, 3))))
     assert seen[0].shape == (1, 3, 256, 256)
     assert torch.allclose(seen[0][0, :, 100, 100], torch.tensor([1.0, 128 / 255, 0.0]))

@@ -131,7 +131,7 @@ def loaded(options):
 @pytest.fixture
 def decoding(loaded):
     """Let the loaded decoder read a code in every picture."""
-    bias = loaded._opened.model.decoder.decoder.decoder.fc.bias.data
+    bias = loaded.opened.model.decoder.decoder.decoder.fc.bias.data
     before = bias.clone()
     yield lambda code: bias.copy_(logits(code))
     bias.copy_(before)
@@ -158,7 +158,7 @@ def test_the_benchmarks_message_is_detected(loaded, picture):
 
 
 def test_the_second_reading_is_of_the_same_picture_after_the_jpeg(loaded, picture, monkeypatch):
-    model, seen = loaded._opened.model, []
+    model, seen = loaded.opened.model, []
     decode = model.decode
     monkeypatch.setattr(
         model, "decode", lambda shown, **how: seen.append(np.asarray(shown)) or decode(shown, **how), raising=False
