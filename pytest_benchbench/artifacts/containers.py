@@ -22,7 +22,6 @@ DEMUXERS: dict[str, str] = {
     "mp3": "mp3",
     "m4a": "mov",
     "adts": "aac",
-    "ogg": "ogg",
     "mp4": "mov",
     "matroska": "matroska",
     "avi": "avi",

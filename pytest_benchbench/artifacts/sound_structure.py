@@ -38,6 +38,12 @@ _APE_BYTES = 32
 _APE_HAS_HEADER = 1 << 31
 _LYRICS_END = re.compile(rb"(\d{6})LYRICS200\Z")
 
+OPUS_RATE = 48_000
+"""Hz in which an Opus file counts its samples, whatever its source had (RFC 7845)."""
+
+OPUS_SOURCE_RATES = (8_000, 192_000)
+"""Hz between which the rate of an Opus file's source is told in earnest (RFC 7845, 5.1); 0 leaves it open."""
+
 _OGG_HEADER_BYTES = 27
 _ENDS = 4
 _BITS_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
@@ -273,7 +279,8 @@ def ogg_sound(data: bytes) -> tuple[Literal["vorbis", "opus"], int]:
         off): what the last page says, which may lie before the end of the last packet.
 
     Raises:
-        UndecodableArtifactError: One of these is not so, there is another stream, or the stream is neither Vorbis nor Opus.
+        UndecodableArtifactError: One of these is not so, there is another stream, the stream is neither Vorbis nor Opus, or
+            it is Opus and does not say which rate its source had.
     """
     first: tuple[int, int, int] | None = None
     position = flags = granule = 0
@@ -306,7 +313,11 @@ def ogg_sound(data: bytes) -> tuple[Literal["vorbis", "opus"], int]:
     if data.startswith(b"\x01vorbis", body):
         return "vorbis", granule
     if data.startswith(b"OpusHead", body):
-        return "opus", granule - int.from_bytes(data[body + 10 : body + 12], "little")
+        delay = int.from_bytes(data[body + 10 : body + 12], "little")
+        source_rate = int.from_bytes(data[body + 12 : body + 16], "little")
+        if not OPUS_SOURCE_RATES[0] <= source_rate <= OPUS_SOURCE_RATES[1]:
+            raise UndecodableArtifactError(f"the Opus file gives {source_rate} Hz as the rate of its source; convert it")
+        return "opus", granule - delay
     raise UndecodableArtifactError("the Ogg file holds neither Vorbis nor Opus; convert it")
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _PLAN = pytest.StashKey["Plan"]()
 
-_OPTIONS_THAT_NEED_A_PLAN = ("manifest", "bench_adapter", "bench_select", "bench_run_dir", "bench_gate")
+_OPTIONS_THAT_NEED_A_PLAN = (
+    *("manifest", "bench_adapter", "bench_select", "bench_run_dir", "bench_gate"),
+    *("bench_resume", "bench_retry", "bench_shard"),
+)
 
 
 def declare_hooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pytest
 
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import AdapterChoice
+    from pytest_benchbench.manifests.sharding import Shard
 
 DEFAULT_MAX_PIXELS = 200_000_000
+
+DEFAULT_CRASH_RETRIES = 1
+
+MAX_ROW_SECONDS = 1e6
+"""Longer than any row; timers of some systems count seconds in 32 bits."""
+
+NetworkMode = Literal["deny", "loopback", "allow"]
 
 _INI_ONLY_MEASURED = "bench_measured"
 
@@ -35,11 +44,33 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="where evidence and report go; must not exist (default: .benchbench/runs/<UTC time>-<id>)",
     )
+    group.addoption("--bench-resume", metavar="DIR", help="go on with the run in this directory: run what is missing")
+    group.addoption(
+        "--bench-retry",
+        metavar="OUTCOMES",
+        help="with --bench-resume: ask again about rows that are error, unavailable or both (error,unavailable)",
+    )
+    group.addoption(
+        "--bench-shard", metavar="I/N", help="run the I-th of N parts of the rows, told by their ids (1/N to N/N)"
+    )
     _add(
         group,
         parser,
         "verify",
         "preflight: hash every file before any detector runs; lazy: at each row (default: preflight)",
+    )
+    _add(
+        group,
+        parser,
+        "crash-retries",
+        f"how often a row is tried again whose worker died (default: {DEFAULT_CRASH_RETRIES})",
+    )
+    _add(group, parser, "row-timeout", "SECONDS after which a row is an error (default: none)")
+    _add(
+        group,
+        parser,
+        "network",
+        "deny, loopback or allow: what Python code of detectors may connect to (default: loopback)",
     )
     _add(group, parser, "artifact-root", "a directory outside the manifest's in which artifacts may lie")
     _add(group, parser, "expectations", "YAML list of rows whose wrong answers are known")
@@ -77,6 +108,12 @@ class Settings:
         adapters: Options for adapters.
         select: ``field=value`` conditions.
         run_dir: Where the run directory goes, or ``None`` for a new one below the project.
+        resume: The directory of a run to go on with.
+        retry: Outcomes of a resumed run's rows that are asked again.
+        shard: The part of the rows that is run; ``None`` for all.
+        crash_retries: How often a row is tried again whose worker died.
+        row_timeout: Seconds after which a row is an error; ``None`` for no limit.
+        network: What Python code may connect to.
         verify: When files are hashed.
         artifact_roots: Directories outside the manifest's in which artifacts may lie.
         expectations: The list of known wrong answers.
@@ -94,6 +131,12 @@ class Settings:
     adapters: tuple[AdapterChoice, ...]
     select: tuple[tuple[str, str], ...]
     run_dir: Path | None
+    resume: Path | None
+    retry: frozenset[Literal["error", "unavailable"]]
+    shard: Shard | None
+    crash_retries: int
+    row_timeout: float | None
+    network: NetworkMode
     verify: Literal["preflight", "lazy"]
     artifact_roots: tuple[Path, ...]
     expectations: Path | None
@@ -146,10 +189,16 @@ class Settings:
         artifact_root = path("artifact_root")
         if artifact_root is not None and not os.path.isdir(artifact_root):  # noqa: PTH112 - Path raises on too long a name
             raise pytest.UsageError(f"--bench-artifact-root={artifact_root}: no such directory")
+        network = one("network", "loopback")
+        if network not in get_args(NetworkMode):
+            raise pytest.UsageError(f"--bench-network={network}: expected deny, loopback or allow")
+        resume = config.getoption("bench_resume")
         gate = config.getoption("bench_gate")
         gate_directory = here if gate else beside_ini
         gate = gate or config.getini("bench_gate") or "off"
         run_dir = config.getoption("bench_run_dir")
+        if run_dir and resume:
+            raise pytest.UsageError("--bench-resume goes on in the run's own directory: leave out --bench-run-dir")
         require = config.getoption("bench_require_available")
         return cls(
             manifests=tuple(config.getoption("manifest")),
@@ -157,11 +206,17 @@ class Settings:
             adapters=choices,
             select=tuple(_condition(text) for text in many("select")),
             run_dir=here / run_dir if run_dir else None,
+            resume=here / resume if resume else None,
+            retry=_outcomes(config.getoption("bench_retry"), resumes=bool(resume)),
+            shard=_shard(config.getoption("bench_shard")),
+            crash_retries=_count("crash-retries", one("crash_retries", str(DEFAULT_CRASH_RETRIES))),
+            row_timeout=_seconds(one("row_timeout")),
+            network=network,  # type: ignore[arg-type]  # checked above
             verify=verify,  # type: ignore[arg-type]  # checked above
             artifact_roots=() if artifact_root is None else (artifact_root,),
             expectations=path("expectations"),
             require_available=config.getini("bench_require_available") if require is None else require,
-            max_pixels=_pixels(one("max_pixels", str(DEFAULT_MAX_PIXELS))),
+            max_pixels=_count("max-pixels", one("max_pixels", str(DEFAULT_MAX_PIXELS)), least=1),
             gate=None if gate == "off" else gate,
             gate_directory=gate_directory,
             measured_as_xfail=measured == "xfail",
@@ -185,11 +240,42 @@ def _condition(text: str) -> tuple[str, str]:
     return field, value
 
 
-def _pixels(text: str | None) -> int:
+def _count(name: str, text: str | None, *, least: int = 0) -> int:
+    if not (text or "").isascii() or not (text or "").isdigit() or len(text or "") > 18 or int(text or "") < least:
+        expected = "a positive whole number" if least else "a whole number, 0 or more"
+        raise pytest.UsageError(f"--bench-{name}={text}: expected {expected}")
+    return int(text or "")
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
     try:
-        pixels = int(text or "")
+        seconds = float(text)
     except ValueError:
-        pixels = 0
-    if pixels < 1:
-        raise pytest.UsageError(f"--bench-max-pixels={text}: expected a positive whole number")
-    return pixels
+        seconds = math.nan
+    if not 0 < seconds <= MAX_ROW_SECONDS:
+        raise pytest.UsageError(f"--bench-row-timeout={text}: expected seconds, more than 0 and at most {MAX_ROW_SECONDS:g}")
+    return seconds
+
+
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    from pytest_benchbench.manifests.sharding import Shard, ShardError
+
+    try:
+        return Shard.parse(text)
+    except ShardError as error:
+        raise pytest.UsageError(f"--bench-shard={text}: {error}") from None
+
+
+def _outcomes(text: str | None, *, resumes: bool) -> frozenset[Literal["error", "unavailable"]]:
+    if text is None:
+        return frozenset()
+    if not resumes:
+        raise pytest.UsageError("--bench-retry is about the rows of an earlier run: give --bench-resume=DIR too")
+    outcomes = {part.strip() for part in text.split(",")}
+    if not outcomes <= {"error", "unavailable"}:
+        raise pytest.UsageError(f"--bench-retry={text}: expected error, unavailable or error,unavailable")
+    return frozenset(outcomes)  # type: ignore[arg-type]  # checked above
