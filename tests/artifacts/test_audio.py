@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from pytest_benchbench.artifacts.audio import MAX_VALUES, decode_audio
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
+from pytest_benchbench.cohorts.attacks.audio_compression import opus_writer
 from pytest_benchbench.cohorts.attacks.registry import find_attacks
 from pytest_benchbench.cohorts.carriers.audio import CARRIERS
 from pytest_benchbench.cohorts.sounds import encode_wav
@@ -173,6 +174,20 @@ def test_a_coded_sound_of_another_rate_is_as_long_as_its_source(tone, encode, en
     decoded = decode_audio(encode(encoder, original, rate)).samples
     assert len(decoded) == len(source) == round((2 * rate + 1) * 16_000 / rate)
     assert lag(source, decoded) == 0
+
+
+@pytest.mark.parametrize("kilobits", [6, 8])
+@pytest.mark.parametrize("samples", [37, 161, 1_174, 5_652, 10_448])
+def test_opus_of_few_bits_keeps_its_length(sound, kilobits, samples):
+    """FFmpeg's own decoder loses up to eight samples at these lengths, in the mode for speech at low rates."""
+    assert decode_audio(opus_writer(kilobits).encode(sound[:samples])).samples.size == samples
+
+
+@pytest.mark.parametrize("kilobits", [6, 8])
+def test_opus_of_few_bits_is_not_late(kilobits):
+    """FFmpeg's own decoder is late by one or two samples in that mode, and a detector would be shown a shifted sound."""
+    tones = next(carrier for carrier in CARRIERS if carrier.name == "tone-stack").draw(2.0)
+    assert lag(tones, decode_audio(opus_writer(kilobits).encode(tones)).samples) in (-1, 0)
 
 
 def test_raw_aac_keeps_the_delay_of_its_encoder_and_says_so(tone, encode_with_ffmpeg):

@@ -245,3 +245,22 @@ def test_another_codec_in_ogg_is_refused(sounds):
     first, *others = pages(sounds["opus"])
     with pytest.raises(UndecodableArtifactError, match="neither Vorbis nor Opus"):
         decode_audio(sealed(first.replace(b"OpusHead", b"Speex   ")) + b"".join(others))
+
+
+def of_source_rate(opus, rate):
+    first, *others = pages(opus)
+    at = first.index(b"OpusHead") + 12
+    return b"".join([sealed(first[:at] + struct.pack("<I", rate) + first[at + 4 :]), *others])
+
+
+@pytest.mark.parametrize(("rate", "read_at"), [(8_000, 8_000), (22_050, 24_000), (44_100, 48_000), (192_000, 48_000)])
+def test_opus_is_read_at_the_lowest_of_its_rates_that_holds_the_source(sounds, rate, read_at):
+    audio = decode_audio(of_source_rate(sounds["opus"], rate))
+    assert (audio.decoding["rate"], audio.samples.size) == (read_at, 8_000)
+
+
+@pytest.mark.parametrize("rate", [0, 7_999, 192_001, 2**31])
+def test_opus_that_does_not_say_what_its_source_held_is_refused(sounds, rate):
+    """libsndfile would read some of them at 8 kHz and leave out what lies above 4."""
+    with pytest.raises(UndecodableArtifactError, match=rf"^the Opus file gives {rate} Hz as the rate of its source; convert"):
+        decode_audio(of_source_rate(sounds["opus"], rate))
