@@ -1,7 +1,7 @@
 """Opening an audio file: which library decodes which format, and what it is held to.
 
-WAV, FLAC and Ogg go through libsndfile, MP3, MP4 and ADTS through FFmpeg. FFmpeg gets a Vorbis file wrong whose sound lies in
-one page, and its own Opus decoder loses samples and comes late where libopus, the reference, does not. What the file says
+WAV, FLAC and Ogg go through libsndfile, MP3, MP4 and ADTS through FFmpeg. FFmpeg gets a Vorbis file wrong whose sound lies
+in one page, and its own Opus decoder loses samples and comes late where libopus, the reference, does not. What the file says
 about its own length was read before, in ``sound_structure`` and ``mp4_structure``, and the decoder has to come to the same.
 """
 

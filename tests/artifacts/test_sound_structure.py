@@ -262,5 +262,7 @@ def test_opus_is_read_at_the_lowest_of_its_rates_that_holds_the_source(sounds, r
 @pytest.mark.parametrize("rate", [0, 7_999, 192_001, 2**31])
 def test_opus_that_does_not_say_what_its_source_held_is_refused(sounds, rate):
     """libsndfile would read some of them at 8 kHz and leave out what lies above 4."""
-    with pytest.raises(UndecodableArtifactError, match=rf"^the Opus file gives {rate} Hz as the rate of its source; convert"):
+    with pytest.raises(
+        UndecodableArtifactError, match=rf"^the Opus file gives {rate} Hz as the rate of its source; convert"
+    ):
         decode_audio(of_source_rate(sounds["opus"], rate))
