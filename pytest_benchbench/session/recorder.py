@@ -1,4 +1,4 @@
-"""The controller's side of a run: evidence as it arrives, rows that never arrive, report, gate and exit code at the end."""
+"""The controller's side of a run: evidence as it arrives, and the rows that never arrive."""
 
 from __future__ import annotations
 
@@ -11,23 +11,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-import pytest_benchbench
-from pytest_benchbench.evidence.environment import code_record, machine, versions
+from pytest_benchbench.evidence.environment import code_record
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow
-from pytest_benchbench.evidence.reading import settled_rows
-from pytest_benchbench.gates.decision import Decision, EvidenceFacts, decide
-from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
-from pytest_benchbench.reports.lines import terminal_lines
-from pytest_benchbench.reports.markdown import render_markdown
-from pytest_benchbench.reports.summary import build_report
 from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.conclusion import conclude, policy_of
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.reporting import EVIDENCE
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
+from pytest_benchbench.session.run_document import as_time, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
@@ -53,10 +48,12 @@ class Recorder:
         self._plan = plan
         self._config = config
         self._distributed = distributed
-        self._started = datetime.now(UTC)
-        self._run_id = new_run_id(self._started)
-        self._policy = _policy(plan)
+        started = datetime.now(UTC)
+        self._run_id = new_run_id(started)
+        self._policy = policy_of(plan)
         self._code = code_record(plan.settings.root_dir)
+        self._document = run_document(plan, config.invocation_params.args, self._code, self._run_id)
+        self._document["started"] = as_time(started)
         self._run: RunDirectory | None = None
         self._pending: dict[str, None] = {}
         self._attempts: dict[str, int] = {}
@@ -113,7 +110,7 @@ class Recorder:
             return
         self._pending = dict.fromkeys(nodes)
         try:
-            self._run = RunDirectory(self._run_path(), self._run_document())
+            self._run = RunDirectory(self._run_path(), self._document)
         except RunDirectoryError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -211,35 +208,20 @@ class Recorder:
         self._record_lost_rows(rows)
         run.close_evidence()
         self._note_idle_expectations(rows)
-        document = self._run_document()
-        document["planned"] = {
-            "rows": rows.planned,
-            "selected": rows.selected,
-            "left_out": rows.left_out,
-            "lost": rows.lost,
-        }
-        document["decoding"] = {"hits": self._hits, "misses": self._misses}
-        document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
-        report = build_report(run.evidence, document)
-        counts = report["results"]["outcomes"]
-        decision = self._decide(run, report["inputs"], rows)
-        status = exit_status(
-            pytest_status,
-            RunFacts(
-                lost=rows.lost,
-                left_out=rows.left_out,
-                nothing_measured=counts["unavailable"] > 0 and counts["unavailable"] == sum(counts.values()),
-                failed_rows=counts["error"] + report["results"]["unstable"]["count"],
-                gate=decision.decision if decision else None,
-            ),
+        self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
+        self._document["finished"] = as_time(datetime.now(UTC))
+        settings = self._plan.settings
+        concluded = conclude(
+            run,
+            self._document,
+            rows,
+            self._policy,
+            lazy_verification=settings.verify == "lazy",
+            pytest_status=pytest_status,
         )
-        document |= {"finished": _time(datetime.now(UTC)), "exit_status": status}
-        run.write_json("run.json", document)
-        run.write_json("report.json", report)
-        run.write_text("report.md", render_markdown(report))
-        self._summary += terminal_lines(report, decision)
-        self._summary.append(f"report: {_shown(run.path / 'report.md', self._plan.settings.invocation_dir)}")
-        return status
+        self._summary += concluded.lines
+        self._summary.append(f"report: {shown_from(run.path / 'report.md', settings.invocation_dir)}")
+        return concluded.status
 
     def _account(self, session: pytest.Session) -> Account:
         planned = self._tally.planned if self._tally else 0
@@ -269,19 +251,6 @@ class Recorder:
                 error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
                 self._keep(nodeid, unobserved_row(node, *found, error, "not_run"), None)
 
-    def _decide(self, run: RunDirectory, inputs: dict[str, Any], rows: Account) -> Decision | None:
-        if self._policy is None:
-            return None
-        facts = EvidenceFacts(
-            lost=rows.lost,
-            left_out=rows.left_out,
-            lazy_verification=self._plan.settings.verify == "lazy",
-            sha256={inputs["evidence"]["name"]: inputs["evidence"]["sha256"]},
-        )
-        decision = decide(self._policy, settled_rows(run.evidence), facts)
-        run.write_json("gate.json", decision)
-        return decision
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the verdict, the worst of it, and where the report is."""
         if lines := [*(f"warning: {note}" for note in self._plan.notes), *self._summary]:
@@ -289,61 +258,7 @@ class Recorder:
             for line in lines:
                 terminalreporter.line(line)
 
-    def _run_document(self) -> dict[str, Any]:
-        settings, expectations = self._plan.settings, self._plan.expectations
-        return {
-            "schema_version": 1,
-            "run_id": self._run_id,
-            "package": {
-                "name": "pytest-benchbench",
-                "version": pytest_benchbench.__version__,
-                "kernel_sha256": self._code.kernel_sha256,
-            },
-            "project": {"commit": self._code.project_commit, "dirty": self._code.dirty},
-            "manifests": [
-                {"path": _text(m.display), "name": _text(m.name), "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
-                for m in self._plan.manifests
-            ],
-            "options": {
-                "arguments": [_text(argument) for argument in self._config.invocation_params.args],
-                "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
-                "select": [f"{field}={value}" for field, value in settings.select],
-                "verify": settings.verify,
-                "expectations": {"path": expectations.display, "sha256": expectations.sha256} if expectations else None,
-                "require_available": settings.require_available,
-                "max_pixels": settings.max_pixels,
-                "gate": settings.gate,
-                "artifact_roots": [_text(_shown(root, settings.invocation_dir)) for root in settings.artifact_roots],
-                "measured": "xfail" if settings.measured_as_xfail else "measured",
-            },
-            "versions": versions(),
-            "machine": machine(),
-            "started": _time(self._started),
-        }
-
-
-def _policy(plan: Plan) -> LoadedPolicy | None:
-    if plan.settings.gate is None:
-        return None
-    try:
-        return load_policy(plan.settings.gate, directory=plan.settings.gate_directory)
-    except PolicyError as error:
-        raise pytest.UsageError(f"--bench-gate: {error}") from None
-
 
 def _worker(report: Any) -> str | None:
     node = getattr(report, "node", None)
     return None if node is None else str(node.gateway.id)
-
-
-def _text(given: str | os.PathLike[str]) -> str:
-    """Write an argument or a path so that JSON can carry it, whatever its bytes."""
-    return os.fspath(given).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _time(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds")
-
-
-def _shown(path: Path, here: Path) -> str:
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -1,0 +1,74 @@
+"""What ``run.json`` says: which code ran what, with which options, where, and when it began."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest_benchbench
+from pytest_benchbench.evidence.environment import machine, versions
+
+if TYPE_CHECKING:
+    from pytest_benchbench.evidence.observation import CodeRecord
+    from pytest_benchbench.session.planning import Plan
+
+
+def run_document(plan: Plan, arguments: tuple[str | os.PathLike[str], ...], code: CodeRecord, run_id: str) -> dict[str, Any]:
+    """Describe a run before its first row; the end adds what became of the rows.
+
+    Args:
+        plan: What runs.
+        arguments: The command line.
+        code: The code that runs.
+        run_id: The run's name.
+    """
+    settings, expectations = plan.settings, plan.expectations
+    return {
+        "schema_version": 1,
+        "run_id": run_id,
+        "package": {
+            "name": "pytest-benchbench",
+            "version": pytest_benchbench.__version__,
+            "kernel_sha256": code.kernel_sha256,
+        },
+        "project": {"commit": code.project_commit, "dirty": code.dirty},
+        "manifests": [
+            {"path": as_text(m.display), "name": as_text(m.name), "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
+            for m in plan.manifests
+        ],
+        "options": {
+            "arguments": [as_text(argument) for argument in arguments],
+            "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
+            "select": [f"{field}={value}" for field, value in settings.select],
+            "shard": str(settings.shard) if settings.shard else None,
+            "verify": settings.verify,
+            "network": settings.network,
+            "expectations": {"path": expectations.display, "sha256": expectations.sha256} if expectations else None,
+            "require_available": settings.require_available,
+            "crash_retries": settings.crash_retries,
+            "row_timeout": settings.row_timeout,
+            "max_pixels": settings.max_pixels,
+            "gate": settings.gate,
+            "artifact_roots": [as_text(shown_from(root, settings.invocation_dir)) for root in settings.artifact_roots],
+            "measured": "xfail" if settings.measured_as_xfail else "measured",
+        },
+        "versions": versions(),
+        "machine": machine(),
+    }
+
+
+def as_text(given: str | os.PathLike[str]) -> str:
+    """Write an argument or a path so that JSON can carry it, whatever its bytes."""
+    return os.fspath(given).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def as_time(moment: datetime) -> str:
+    """Write a moment to the millisecond, with its zone."""
+    return moment.isoformat(timespec="milliseconds")
+
+
+def shown_from(path: Path, here: Path) -> str:
+    """Write a path as one would from a directory, if it lies inside."""
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
