@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
-import platform
 import statistics
 import time
 import tracemalloc
-from importlib.metadata import distribution, version
+from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
+from measuring import print_figures
 
 from pytest_benchbench.adapters.dwt_dct import read_blocks
 from pytest_benchbench.adapters.haar_frame import payload_bits
@@ -64,7 +63,7 @@ def peak_mib(call) -> float:
     return round(peak / 2**20, 2)
 
 
-def compare(height: int, width: int, repetitions: int) -> dict[str, object]:
+def compare(height: int, width: int, repetitions: int) -> dict[str, dict[str, float]]:
     """Time both on one picture, in turns."""
     pixels = picture(height, width)
     bgr = np.ascontiguousarray(pixels[..., ::-1])
@@ -79,7 +78,7 @@ def compare(height: int, width: int, repetitions: int) -> dict[str, object]:
             call()
             for clock, read in clocks.items():
                 seconds[clock, name].append(read() - begin[clock])
-    result: dict[str, object] = {"size": f"{width}x{height}"}
+    result: dict[str, dict[str, float]] = {}
     for clock in clocks:
         reference_ms, ours_ms = (statistics.median(seconds[clock, name]) * 1e3 for name in calls)
         result[clock] = {
@@ -95,15 +94,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=41, help="calls of each decoder; a quarter as many at 3840x2160")
     repetitions = parser.parse_args().repetitions
-    packages = ("numpy", "opencv-python-headless", "PyWavelets", "invisible-watermark", "pytest-benchbench")
-    report = {
-        "benchmark": "dwt-dct decoding",
-        "repetitions": repetitions,
-        "machine": platform.machine(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
-        "results": [compare(height, width, max(repetitions // (1 if height < 2000 else 4), 1)) for height, width in SIZES],
+    sizes = {
+        f"{width}x{height}": compare(height, width, max(repetitions // (1 if height < 2000 else 4), 1))
+        for height, width in SIZES
     }
-    print(json.dumps(report, indent=2))
+    print_figures(
+        "dwt_dct_decoding",
+        {"repetitions": repetitions},
+        {f"{size} times_faster": found["wall"]["ratio"] for size, found in sizes.items()},
+        {"512x512 times_faster": ">= 15"},
+        sizes,
+    )
 
 
 if __name__ == "__main__":

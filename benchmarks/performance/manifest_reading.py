@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from statistics import median
 from typing import Any
 
 import msgspec
+from measuring import print_figures
 
 from pytest_benchbench.manifests.reading import read_manifest
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
@@ -53,21 +52,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repetitions", type=int, default=5)
     options = parser.parse_args()
-    figures: dict[str, Any] = {
-        "rows": options.rows,
-        "repetitions": options.repetitions,
-        "python": platform.python_version(),
-        "msgspec": msgspec.__version__,
-    }
+    ways: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as directory:
         for name, write in {"compact": lambda row: json.dumps(row, separators=(",", ":")), "json_dumps": json.dumps}.items():
             path = Path(directory) / f"{name}.jsonl"
             with path.open("w", encoding="utf-8") as file:
                 file.writelines(f"{write(row)}\n" for row in rows(options.rows))
-            figures[name] = _compare(path, options.repetitions)
+            ways[name] = _compare(path, options.repetitions)
             path.unlink()
-    json.dump(figures, sys.stdout, indent=2)
-    print()
+    print_figures(
+        "manifest_reading",
+        {"rows": options.rows, "repetitions": options.repetitions},
+        {f"{name} ratio": way["ratio"] for name, way in ways.items()},
+        {f"{name} ratio": "<= 4" for name in ways},
+        ways,
+    )
 
 
 def _compare(path: Path, repetitions: int) -> dict[str, float]:

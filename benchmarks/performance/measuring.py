@@ -1,12 +1,15 @@
-"""Running a command in a fresh process and reading what it cost."""
+"""Running a command in a fresh process, reading what it cost, and writing down what came out."""
 
+import json
 import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from pytest_benchbench.evidence.environment import machine, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,32 @@ def interleaved(variants: dict[str, Callable[[], Cost]], repetitions: int) -> di
 def median(costs: list[Cost], quantity: str) -> float:
     """Give the median of one quantity."""
     return statistics.median(getattr(cost, quantity) for cost in costs)
+
+
+def print_figures(
+    benchmark: str,
+    parameters: Mapping[str, object],
+    figures: Mapping[str, float],
+    wanted: Mapping[str, str],
+    samples: Mapping[str, object],
+) -> None:
+    """Print what was measured as one JSON document, in the shape that every script here has (``schema_version`` 1).
+
+    Args:
+        benchmark: The script's name.
+        parameters: What it was run with.
+        figures: Numbers by name: what the documentation tells.
+        wanted: For some of the figures, what they should be.
+        samples: What the figures come from; each script's own shape.
+    """
+    document = {
+        "schema_version": 1,
+        "benchmark": benchmark,
+        "parameters": dict(parameters),
+        "machine": machine(),
+        "versions": versions(),
+        "figures": {name: float(figure) for name, figure in figures.items()},
+        "wanted": dict(wanted),
+        "samples": dict(samples),
+    }
+    print(json.dumps(document, indent=2, allow_nan=False))

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
-import platform
 import statistics
 import time
 
 import numpy as np
 import soundfile
+from measuring import print_figures
 
 from pytest_benchbench.artifacts.audio import decode_audio
 from pytest_benchbench.cohorts.attacks.registry import find_attacks
@@ -51,8 +50,8 @@ def main() -> None:
             begin = time.perf_counter()
             decode_audio(data)
             costs[name].append(time.perf_counter() - begin)
-    faster = {name: round(options.seconds / statistics.median(times)) for name, times in costs.items()}
-    print(json.dumps({"python": platform.python_version(), "seconds": options.seconds, "times_faster": faster}, indent=2))
+    faster = {f"{name} times_faster": options.seconds / statistics.median(times) for name, times in costs.items()}
+    print_figures("sound_decoding", vars(options), faster, {}, costs)
 
 
 if __name__ == "__main__":

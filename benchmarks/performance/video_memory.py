@@ -12,14 +12,10 @@ the extra ``video``.
 
 import argparse
 import dataclasses
-import json
-import platform
-import sys
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
-from measuring import Cost, interleaved, median, python
+from measuring import Cost, interleaved, median, print_figures, python
 
 WIDTH, HEIGHT, RATE = 1280, 720, 30
 
@@ -113,22 +109,17 @@ def main() -> None:
         )
     peaks = {name: median(found, "peak_mib") for name, found in costs.items()}
     frames = options.seconds * RATE
-    report = {
-        "benchmark": "video_memory",
-        "clip": f"{frames} frames of {WIDTH}x{HEIGHT}, H.264",
-        "file_mib": round(file_mib, 1),
-        "whole_clip_as_float32_mib": round(frames * WIDTH * HEIGHT * 12 / 2**20),
-        "peak_mib": {name: round(peak, 1) for name, peak in peaks.items()},
-        "over_an_empty_process_mib": {
-            name: round(peaks[name] - peaks["empty"], 1) for name in ("imports", "frames", "fidelity")
+    print_figures(
+        "video_memory",
+        {"frames": frames, "width": WIDTH, "height": HEIGHT, "repetitions": options.repetitions},
+        {
+            "file_mib": file_mib,
+            "whole_clip_as_float32_mib": frames * WIDTH * HEIGHT * 12 / 2**20,
+            **{f"{name} mib_over_empty": peaks[name] - peaks["empty"] for name in ("imports", "frames", "fidelity")},
         },
-        "wall_seconds": {name: round(median(found, "wall"), 1) for name, found in costs.items()},
-        "machine": platform.machine(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in ("av", "numpy")}},
-        "wanted": {"frames": "at most 160 MiB over an empty process, the file itself included"},
-    }
-    json.dump(report, sys.stdout, indent=2)
-    print()
+        {"frames mib_over_empty": "<= 160, the file itself included"},
+        {name: [{"wall": cost.wall, "peak_mib": cost.peak_mib} for cost in found] for name, found in costs.items()},
+    )
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from measuring import Cost, interleaved, median, python
+from measuring import Cost, interleaved, median, print_figures, python
 from PIL import Image
 
 PLAIN_LOOP = """
@@ -129,21 +128,13 @@ def main() -> None:
             options.repetitions,
         )
     seconds = {name: median(found, "wall") for name, found in costs.items()}
-    json.dump(
-        {
-            "benchmark": "whole_run",
-            "rows": options.rows,
-            "side": options.side,
-            "repetitions": options.repetitions,
-            "median_wall_seconds": seconds,
-            "all_wall_seconds": {name: [cost.wall for cost in found] for name, found in costs.items()},
-            "ratios": {name: seconds[name] / seconds["plain_loop"] for name in ("two_plain_loops", "pytest", "pytest_n2")},
-            "wanted": {"pytest": "<= 1.25", "pytest_n2": "< 0.8"},
-        },
-        sys.stdout,
-        indent=2,
+    print_figures(
+        "whole_run",
+        vars(options),
+        {f"{name} ratio": seconds[name] / seconds["plain_loop"] for name in ("two_plain_loops", "pytest", "pytest_n2")},
+        {"pytest ratio": "<= 1.25", "pytest_n2 ratio": "< 0.8"},
+        {name: [cost.wall for cost in found] for name, found in costs.items()},
     )
-    print()
 
 
 if __name__ == "__main__":
