@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from pytest_benchbench.artifacts.boxes import BrokenBoxError, walk_boxes
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 
 MAX_SAMPLES = 1_000_000
 """Encoded samples of one track beyond which a file is refused: FFmpeg would keep a table entry of each."""
 
-_MAX_BOXES = 100_000
 _ITUNES_GAPLESS = re.compile(rb"iTunSMPB.{0,8}data.{8} 0{8} ([0-9A-Fa-f]{8}) ([0-9A-Fa-f]{8}) ([0-9A-Fa-f]{16})", re.DOTALL)
 """Encoder delay, padding and length in samples, as iTunes writes them into the metadata."""
 
@@ -52,19 +51,26 @@ def first_audio_track(data: bytes) -> AudioTrack:
         UndecodableArtifactError: A box reaches beyond the end, the tables contradict each other or declare more than the
             file can hold, the file is fragmented, it has no audio track, or the track plays several pieces of itself.
     """
-    top = _first(_boxes(data, 0, len(data)))
+    try:
+        return _first_audio_track(data)
+    except BrokenBoxError as error:
+        raise UndecodableArtifactError(str(error)) from None
+
+
+def _first_audio_track(data: bytes) -> AudioTrack:
+    top = _first(data, 0, len(data))
     if b"moof" in top:
         raise UndecodableArtifactError("the MP4 file is fragmented and tells no length; write it again in one piece")
     if b"moov" not in top:
         raise UndecodableArtifactError("the MP4 file is truncated: it has no moov box")
     moov = top[b"moov"]
-    movie_scale = _clock(data, _first(_boxes(data, *moov)).get(b"mvhd"))
+    movie_scale = _clock(data, _first(data, *moov).get(b"mvhd"))
     sounds = []
-    for kind, place in _boxes(data, *moov):
-        if kind != b"trak":
+    for box in walk_boxes(data, *moov):
+        if box.kind != b"trak":
             continue
-        boxes = _first(_boxes(data, *place))
-        media = _first(_boxes(data, *_needed(boxes, b"mdia")))
+        boxes = _first(data, box.begin, box.end)
+        media = _first(data, *_needed(boxes, b"mdia"))
         packets, length = _sample_table(data, media)
         begin, end = _needed(media, b"hdlr")
         if data[begin + 8 : min(begin + 12, end)] == b"soun":
@@ -99,33 +105,11 @@ def _edit_length(rest: int, declared: Fraction, tick: Fraction) -> int:
     return round(declared)
 
 
-def _boxes(data: bytes, begin: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """Give kind, begin and end of the content of each box."""
-    for _ in range(_MAX_BOXES):
-        if begin == end:
-            return
-        if begin + 8 > end:
-            raise UndecodableArtifactError("the MP4 file is truncated between two boxes")
-        size, kind = struct.unpack_from(">I4s", data, begin)
-        content = begin + 8
-        if size == 1:
-            (size,) = _numbers(data, content, end, ">Q")
-            content += 8
-        elif size == 0:
-            size = end - begin
-        if size < content - begin or begin + size > end:
-            name = kind.decode("ascii", "replace")
-            raise UndecodableArtifactError(f"the MP4 file is truncated: a box {name!r} reaches beyond its end")
-        begin += size
-        yield kind, (content, begin)
-    raise UndecodableArtifactError(f"the MP4 file has more than {_MAX_BOXES} boxes in one place")
-
-
-def _first(boxes: Iterator[tuple[bytes, tuple[int, int]]]) -> dict[bytes, tuple[int, int]]:
+def _first(data: bytes, begin: int, end: int) -> dict[bytes, tuple[int, int]]:
     """Give the first box of each kind, which is the one that FFmpeg takes."""
     found: dict[bytes, tuple[int, int]] = {}
-    for kind, place in boxes:
-        found.setdefault(kind, place)
+    for box in walk_boxes(data, begin, end):
+        found.setdefault(box.kind, (box.begin, box.end))
     return found
 
 
@@ -155,7 +139,7 @@ def _clock(data: bytes, box: tuple[int, int] | None) -> int:
 
 def _sample_table(data: bytes, media: dict[bytes, tuple[int, int]]) -> tuple[int, int]:
     """Give the number of encoded samples of a track and their total length on its clock."""
-    table = _first(_boxes(data, *_needed(_first(_boxes(data, *_needed(media, b"minf"))), b"stbl")))
+    table = _first(data, *_needed(_first(data, *_needed(media, b"minf")), b"stbl"))
     if b"stsz" in table:
         begin, end = table[b"stsz"]
         each, count = _numbers(data, begin + 4, end, ">II")
@@ -188,7 +172,7 @@ def _edit(data: bytes, boxes: dict[bytes, tuple[int, int]], movie_scale: int) ->
 
     Empty edits before it, which delay the sound of a film, are passed over.
     """
-    if b"edts" not in boxes or b"elst" not in (lists := _first(_boxes(data, *boxes[b"edts"]))):
+    if b"edts" not in boxes or b"elst" not in (lists := _first(data, *boxes[b"edts"])):
         return None
     begin, end = lists[b"elst"]
     version, count = _numbers(data, begin, end, ">B3xI")

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
+from pytest_benchbench.artifacts.boxes import BrokenBoxError, kind_text, walk_boxes
 from pytest_benchbench.artifacts.containers import VideoContainer
 
 MAX_ELEMENTS = 10_000_000
 """Chunks or elements beyond which a file is refused: walking them would take longer than any video."""
-
-MAX_BOXES = 100_000
-"""Boxes in one place of an MP4 beyond which a file is refused."""
 
 _ENTERED_BOXES = frozenset((b"moov", b"trak", b"mdia", b"minf"))
 """Boxes of an MP4 on the way to its tables."""
@@ -57,7 +54,10 @@ def listed_pictures(data: bytes, container: VideoContainer) -> int | None:
             pictures than it can hold.
     """
     if container == "mp4":
-        _check_boxes(data)
+        try:
+            _check_boxes(data)
+        except BrokenBoxError as error:
+            raise BrokenVideoError(str(error)) from None
     elif container == "avi":
         _check_chunks(data)
     elif container == "matroska":
@@ -75,7 +75,7 @@ def _check_boxes(data: bytes) -> None:
     opened = [(0, len(data))]
     has_index = False
     while opened:
-        for kind, begin, end in _boxes(data, *opened.pop()):
+        for kind, begin, end in walk_boxes(data, *opened.pop()):
             if kind in (b"moof", b"cmov"):
                 what = "fragmented and does not say how long it is" if kind == b"moof" else "led by a compressed table"
                 raise BrokenVideoError(f"the file is {what}; write it again in one piece (ffmpeg -i IN -c copy OUT.mp4)")
@@ -83,30 +83,9 @@ def _check_boxes(data: bytes) -> None:
             if kind in _ENTERED_BOXES:
                 opened.append((begin, end))
             elif kind == b"stbl":
-                _check_table({inner: (start, stop) for inner, start, stop in _boxes(data, begin, end)}, data)
+                _check_table({inner: (start, stop) for inner, start, stop in walk_boxes(data, begin, end)}, data)
     if not has_index:
         raise BrokenVideoError("the file is truncated: it has no box moov")
-
-
-def _boxes(data: bytes, begin: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """Give kind, begin and end of the content of each box (ISO/IEC 14496-12, section 4.2)."""
-    for _ in range(MAX_BOXES):
-        if begin == end:
-            return
-        if begin + 8 > end:
-            raise BrokenVideoError("the file is truncated: it ends inside the header of a box")
-        size, kind = struct.unpack_from(">I4s", data, begin)
-        content = begin + 8
-        if size == 1 and content + 8 <= end:
-            (size,) = struct.unpack_from(">Q", data, content)
-            content += 8
-        elif size == 0:
-            size = end - begin
-        if size < content - begin or size > end - begin:
-            raise BrokenVideoError(f"the file is truncated or damaged: a box {_name(kind)} reaches beyond its end")
-        begin += size
-        yield kind, content, begin
-    raise BrokenVideoError(f"more than {MAX_BOXES} boxes in one place")
 
 
 def _check_table(table: dict[bytes, tuple[int, int]], data: bytes) -> None:
@@ -116,7 +95,7 @@ def _check_table(table: dict[bytes, tuple[int, int]], data: bytes) -> None:
         if kind in table:
             begin, end = table[kind]
             if end - begin < 12:
-                raise BrokenVideoError(f"the box {_name(kind)} is too short")
+                raise BrokenVideoError(f"the box {kind_text(kind)} is too short")
             (samples,) = struct.unpack_from(">I", data, begin + 8)
     if samples > len(data):
         raise BrokenVideoError(f"a track declares {samples} samples, more than the file can hold")
@@ -124,7 +103,7 @@ def _check_table(table: dict[bytes, tuple[int, int]], data: bytes) -> None:
         begin, end = table.get(kind, (0, 0))
         runs = np.frombuffer(data, ">u4", max((end - begin - 8) // 8, 0) * 2, begin + 8 if end else 0)
         if int(runs[::2].sum(dtype=np.uint64)) > samples:
-            raise BrokenVideoError(f"the box {_name(kind)} times more than the {samples} samples of its track")
+            raise BrokenVideoError(f"the box {kind_text(kind)} times more than the {samples} samples of its track")
 
 
 def _check_chunks(data: bytes) -> None:
@@ -137,7 +116,7 @@ def _check_chunks(data: bytes) -> None:
             raise BrokenVideoError("the file is truncated: it ends inside the header of a chunk")
         kind, size = struct.unpack_from("<4sI", data, position)
         if size > len(data) - position - 8 or (kind == b"RIFF" and size == 0):
-            raise BrokenVideoError(f"the file is truncated or damaged: it ends inside a chunk {_name(kind)}")
+            raise BrokenVideoError(f"the file is truncated or damaged: it ends inside a chunk {kind_text(kind)}")
         position += 8 + size + size % 2
     raise BrokenVideoError(f"more than {MAX_ELEMENTS} chunks")
 
@@ -200,7 +179,3 @@ def _size(data: bytes, position: int) -> tuple[int | None, int]:
     """Read an element's length; ``None`` if it says that the length is unknown, as a file written live does."""
     number, end = _number(data, position, longest=8)
     return None if number == (1 << 7 * (end - position)) - 1 else number, end
-
-
-def _name(kind: bytes) -> str:
-    return kind.decode("ascii") if kind.isalnum() else repr(kind)

@@ -93,7 +93,7 @@ def test_a_transport_stream_out_of_step_is_broken(videos):
 
 
 def test_the_walks_have_an_end(videos, monkeypatch):
-    monkeypatch.setattr(video_structure, "MAX_BOXES", 3)
+    monkeypatch.setattr("pytest_benchbench.artifacts.boxes.MAX_BOXES", 3)
     monkeypatch.setattr(video_structure, "MAX_ELEMENTS", 3)
     boxes = b"\0\0\0\x08free" * 4
     with pytest.raises(BrokenVideoError, match=r"^more than 3 boxes in one place$"):
