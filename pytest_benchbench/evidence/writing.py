@@ -3,50 +3,175 @@
 from __future__ import annotations
 
 import os
+import secrets
+import sys
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
 from pytest_benchbench.evidence.observation import EvidenceRow
 
+if sys.platform != "win32":
+    import fcntl
+
 FSYNC_SECONDS = 1.0
+
+_CHUNK_BYTES = 64 * 1024
+
+
+class EvidenceWriteError(Exception):
+    """Evidence cannot be written any more: a full disk, a quota, a device that fails.
+
+    Args:
+        path: The file.
+        error: What the system said.
+    """
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{path}: {error.strerror or error}")
+
+
+class EvidenceInUseError(Exception):
+    """Another process writes this evidence at this moment."""
 
 
 class EvidenceWriter:
-    """Appends rows to a new file: each row is flushed, and the file is synced about once a second and at the end.
+    """Appends rows to a file: each row is written at once, and the file is synced about once a second and at the end.
+
+    While a writer lives it holds an advisory lock on the file, which the system releases when the process dies. Where the
+    system or the file system knows no such lock, there is none.
 
     Args:
-        path: Must not exist.
+        path: Must not exist, unless rows are appended.
+        append: Go on with a file, which is made if it is missing. Nothing is changed before the first row is written or
+            ``cut_unfinished_line`` is called.
 
     Raises:
         FileExistsError: ``path`` exists.
+        EvidenceInUseError: Another writer has the file.
+        OSError: It cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] = path.open("xb")
+    def __init__(self, path: Path, *, append: bool = False) -> None:
+        self._path = path
+        flags = os.O_RDWR | os.O_CREAT | (0 if append else os.O_EXCL) | getattr(os, "O_BINARY", 0)
+        self._file: int | None = os.open(path, flags, 0o666)
+        try:
+            _lock(self._file, path)
+        except BaseException:
+            self.abandon()
+            raise
+        self._end = os.lseek(self._file, 0, os.SEEK_END)
         self._encoder = msgspec.json.Encoder()
         self._synced = time.monotonic()
 
+    def cut_unfinished_line(self) -> int:
+        """Take away what a killed writer left behind the last line end; it was never acknowledged.
+
+        Returns:
+            How many bytes were cut off.
+
+        Raises:
+            EvidenceWriteError: The file cannot be cut.
+        """
+        file = self._open_file()
+        try:
+            size = os.lseek(file, 0, os.SEEK_END)
+            self._end = _end_of_lines(file, size)
+            if self._end != size:
+                os.ftruncate(file, self._end)
+            os.lseek(file, self._end, os.SEEK_SET)
+        except OSError as error:
+            raise EvidenceWriteError(self._path, error) from None
+        return size - self._end
+
     def write(self, row: EvidenceRow) -> None:
-        """Append one row; when this returns, the row survives the death of the process."""
-        self._file.write(self._encoder.encode(row) + b"\n")
-        self._file.flush()
-        if (now := time.monotonic()) - self._synced >= FSYNC_SECONDS:
-            os.fsync(self._file.fileno())
-            self._synced = now
+        """Append one row; when this returns, the row survives the death of the process.
+
+        Raises:
+            EvidenceWriteError: The row could not be written or synced; what was written of it is taken back.
+        """
+        file = self._open_file()
+        line = memoryview(self._encoder.encode(row) + b"\n")
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(file, line[written:])
+            if (now := time.monotonic()) - self._synced >= FSYNC_SECONDS:
+                os.fsync(file)
+                self._synced = now
+        except OSError as error:
+            self._take_back(file)
+            raise EvidenceWriteError(self._path, error) from None
+        except BaseException:  # interrupted between two pieces, or before the row was acknowledged
+            self._take_back(file)
+            raise
+        self._end += written
 
     def close(self) -> None:
-        """Sync and close."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        """Sync and close, and let go of the lock.
+
+        Raises:
+            EvidenceWriteError: The file cannot be synced; it is closed nevertheless.
+        """
+        if self._file is None:
+            return
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise EvidenceWriteError(self._path, error) from None
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close without syncing."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+    def _open_file(self) -> int:
+        if self._file is None:
+            raise ValueError(f"{self._path}: the evidence is closed")
+        return self._file
+
+    def _take_back(self, file: int) -> None:
+        """Cut a partly written row off; where even that fails, readers pass over the unterminated line."""
+        try:
+            os.ftruncate(file, self._end)
+            os.lseek(file, self._end, os.SEEK_SET)
+        except OSError:
+            return
+
+
+def _end_of_lines(file: int, size: int) -> int:
+    """Find the byte behind the last line end, from the end of the file backwards; 0 where there is none."""
+    end = size
+    while end > 0:
+        begin = max(0, end - _CHUNK_BYTES)
+        os.lseek(file, begin, os.SEEK_SET)
+        newline = os.read(file, end - begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
+        end = begin
+    return 0
+
+
+def _lock(file: int, path: Path) -> None:
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise EvidenceInUseError(f"{path}: another process is writing it; wait for its end") from None
+    except OSError:  # some network file systems know no locks
+        return
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Put ``data`` at ``path`` in one step: written beside, synced, renamed. Readers see the old file or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")  # no process id: containers begin anew at 1
     try:
         with beside.open("xb") as file:
             file.write(data)
