@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from pytest_benchbench.evidence.attempts import Attempt, RowHistory
-from pytest_benchbench.evidence.observation import EvidenceKey, EvidenceRow, Outcome
+from pytest_benchbench.evidence.index import EvidenceIndex, Head, Settlement
+from pytest_benchbench.evidence.observation import OUTCOMES, EvidenceRow, Outcome
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is refused: evidence of a per-frame series is large, but not that large."""
+
+_BUFFER_BYTES = 64 * 1024
 
 
 class EvidenceError(Exception):
@@ -36,27 +40,77 @@ class SettledRow:
     attempts: int
 
 
-class _Decision(msgspec.Struct):
-    status: str
+@dataclass(frozen=True, slots=True)
+class IndexedEvidence:
+    """A file of evidence whose heads were read: it is known which lines count.
+
+    Attributes:
+        path: The file.
+        sha256: Of its bytes, 64 lower-case hex digits.
+        settlement: What became of each complete line.
+        place: Names a line, numbered from 0, as people find it.
+    """
+
+    path: Path
+    sha256: str
+    settlement: Settlement
+    place: Callable[[int], str]
+
+    def rows(self) -> Iterator[SettledRow]:
+        """Yield every planned row once, by the attempt that counts, in the order of the file.
+
+        Raises:
+            EvidenceError: A line that counts is not a row of evidence.
+        """
+        return (settled for _, settled in self._numbered())
+
+    def feed(self, *takers: Callable[[SettledRow], None]) -> None:
+        """Hand every planned row to each of those who want them, in one pass.
+
+        Raises:
+            EvidenceError: A line that counts is not a row of evidence, or a taker refuses it.
+        """
+        for number, settled in self._numbered():
+            try:
+                for take in takers:
+                    take(settled)
+            except EvidenceError as error:
+                raise EvidenceError(f"{self.place(number)}: {error}") from None
+
+    def _numbered(self) -> Iterator[tuple[int, SettledRow]]:
+        decode = msgspec.json.Decoder(EvidenceRow).decode
+        settlement = self.settlement
+        became = zip(
+            settlement.attempts.tolist(), settlement.outcomes.tolist(), settlement.unstable.tolist(), strict=True
+        )
+        number = 0
+        for (attempts, outcome, unstable), (number, _, line) in zip(became, complete_lines(self.path), strict=False):
+            if attempts:
+                try:
+                    row = decode(line)
+                except (ValueError, RecursionError) as error:
+                    raise unreadable(self.place(number - 1), error) from None
+                yield number - 1, SettledRow(row, OUTCOMES[outcome], unstable, attempts)
+        if number < len(settlement.attempts):
+            raise EvidenceError(f"{self.path}: lost lines while it was read")
 
 
-class _Head(msgspec.Struct):
-    key: EvidenceKey
-    detection: _Decision
-    outcome: Outcome
-
-
-def complete_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+def complete_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
     """Yield ``(line number, byte offset, line)`` of every terminated line.
 
     An unterminated last line is what a killed writer leaves; it was never acknowledged and is passed over.
 
+    Args:
+        path: The file.
+        begin: Byte offset of the line to begin with; lines are numbered from there, beginning with 1.
+
     Raises:
         EvidenceError: A line is longer than ``MAX_LINE_BYTES``.
     """
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
+    offset = begin
+    with path.open("rb", buffering=_BUFFER_BYTES) as file:
+        file.seek(begin)
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES + 1), b""), 1):
             if not line.endswith(b"\n"):
                 if len(line) > MAX_LINE_BYTES:
                     raise EvidenceError(f"{path}:{number}: the line is longer than {MAX_LINE_BYTES} bytes")
@@ -65,31 +119,60 @@ def complete_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
             offset += len(line)
 
 
+def index_evidence(path: Path) -> IndexedEvidence:
+    """Read the heads of a file of evidence, by which it is decided which lines count.
+
+    Memory grows by some sixty bytes a line.
+
+    Raises:
+        EvidenceError: A line is not a row of evidence, or two lines about one case contradict each other.
+    """
+    index = EvidenceIndex()
+    for number, _, line in complete_lines(path):
+        try:
+            index.add(line)
+        except (ValueError, RecursionError) as error:
+            raise unreadable(f"{path}:{number}", error) from None
+
+    def place(number: int) -> str:
+        return f"{path}:{number + 1}"
+
+    refuse_contradiction(index, place, lambda number: next(line for n, _, line in complete_lines(path) if n == number + 1))
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return IndexedEvidence(path, sha256, index.settle(), place)
+
+
 def settled_rows(path: Path) -> Iterator[SettledRow]:
     """Yield every planned row of an evidence file once, by the attempt that counts, in the order of the file.
 
-    The file is read twice: once for the attempts (some hundred bytes stay in memory for each row), once for the rows.
+    The file is read twice: once for the attempts, once for the rows.
 
     Raises:
-        EvidenceError: A line is not a row of evidence.
+        EvidenceError: A line is not a row of evidence, or two lines about one case contradict each other.
     """
-    histories: dict[tuple[str, str, str, str], RowHistory] = {}
-    heads = msgspec.json.Decoder(_Head)
-    for number, offset, line in complete_lines(path):
-        try:
-            head = heads.decode(line)
-        except msgspec.DecodeError as error:
-            raise EvidenceError(f"{path}:{number}: {error}") from None
-        one = RowHistory((Attempt(head.key.attempt, head.outcome, head.detection.status, offset),))
-        row = head.key.row
-        histories[row] = histories[row] | one if row in histories else one
-    by_position = {history.counting.position: history for history in histories.values()}
-    rows = msgspec.json.Decoder(EvidenceRow)
-    for number, offset, line in complete_lines(path):
-        if (counting := by_position.get(offset)) is None:
-            continue
-        try:
-            evidence = rows.decode(line)
-        except msgspec.DecodeError as error:
-            raise EvidenceError(f"{path}:{number}: {error}") from None
-        yield SettledRow(evidence, counting.outcome, counting.unstable, len(counting.attempts))
+    yield from index_evidence(path).rows()
+
+
+def refuse_contradiction(index: EvidenceIndex, place: Callable[[int], str], line: Callable[[int], bytes]) -> None:
+    """Refuse lines about one case that were made from different lines of a manifest: they are about different things.
+
+    Args:
+        index: What the lines were taken into.
+        place: Names a line, numbered from 0.
+        line: Gives it.
+
+    Raises:
+        EvidenceError: There are such lines.
+    """
+    if (pair := index.contradiction()) is not None:
+        case_id = msgspec.json.decode(line(pair.second), type=Head).key.case_id
+        raise EvidenceError(
+            f"{place(pair.second)}: {case_id}: rows of this case come from different manifest lines "
+            f"(row_sha256 differs from {place(pair.first)})"
+        )
+
+
+def unreadable(place: str, error: Exception) -> EvidenceError:
+    """Say that a line is not a row of evidence, and why."""
+    return EvidenceError(f"{place}: {'nested too deeply' if isinstance(error, RecursionError) else error}")

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from pytest_benchbench.evidence.observation import AdapterRecord, CodeRecord, EvidenceRow
-from pytest_benchbench.evidence.reading import EvidenceError
 
 
 class Provenance:
-    """Collects the distinct inputs of the rows and how many rows rest on each.
-
-    A case that occurs in several suites, adapters or parameters must be the same line of a manifest each time: rows about
-    different things are refused, never counted together. Memory: a digest for each case.
-    """
+    """Collects the distinct inputs of the rows and how many rows rest on each. Memory: one entry for each of them."""
 
     def __init__(self) -> None:
         self._manifests: Counter[tuple[str, str]] = Counter()
@@ -26,18 +19,10 @@ class Provenance:
         self._last: dict[str, tuple[AdapterRecord, bytes]] = {}  # rows of one adapter mostly agree: encode what is new
         self._code: Counter[CodeRecord] = Counter()
         self._runs: set[str] = set()
-        self._cases: dict[str, str] = {}
         self._encoder = msgspec.json.Encoder(order="deterministic")
 
     def add(self, row: EvidenceRow) -> None:
-        """Take one row.
-
-        Raises:
-            EvidenceError: Another row of the same case was made from another manifest line.
-        """
-        case_id = row.key.case_id
-        if self._cases.setdefault(case_id, row.row_sha256) != row.row_sha256:
-            raise EvidenceError(f"{case_id}: rows of this case come from different manifest lines (row_sha256 differs)")
+        """Take one row."""
         self._manifests[row.manifest.name, row.manifest.sha256] += 1
         if self._last.get(row.key.adapter, (None, b""))[0] != row.adapter:
             self._last[row.key.adapter] = (row.adapter, self._encoder.encode((row.key.adapter, row.adapter)))
@@ -45,15 +30,16 @@ class Provenance:
         self._code[row.code] += 1
         self._runs.add(row.run_id)
 
-    def document(self, evidence: Path) -> dict[str, Any]:
+    def document(self, name: str, sha256: str) -> dict[str, Any]:
         """Give the inputs, sorted, with the number of rows that rest on each.
 
         Args:
-            evidence: The file that the rows came from; its digest binds the report to it.
+            name: The file of evidence that the rows came from.
+            sha256: Its digest, which binds the report to it.
         """
         adapters = (msgspec.json.decode(encoded) for encoded in sorted(self._adapters))
         return {
-            "evidence": {"name": evidence.name, "sha256": _file_sha256(evidence)},
+            "evidence": {"name": name, "sha256": sha256},
             "run_ids": sorted(self._runs),
             "manifests": [
                 {"name": name, "sha256": sha256, "rows": rows} for (name, sha256), rows in sorted(self._manifests.items())
@@ -68,7 +54,3 @@ class Provenance:
             ],
         }
 
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

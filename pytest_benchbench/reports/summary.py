@@ -11,7 +11,7 @@ import msgspec
 
 from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
 from pytest_benchbench.evidence.observation import OUTCOMES
-from pytest_benchbench.evidence.reading import SettledRow, settled_rows
+from pytest_benchbench.evidence.reading import SettledRow, index_evidence
 from pytest_benchbench.reports.listings import RowListings
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.provenance import Provenance
@@ -28,7 +28,7 @@ def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     """Sum a file of evidence.
 
     Args:
-        evidence: An ``evidence.jsonl``. It is streamed: memory grows by some hundred bytes a row, not by the rows.
+        evidence: An ``evidence.jsonl``. It is streamed: memory grows by some hundred bytes a row, whatever its size.
         run: The content of ``run.json``; it becomes the section ``environment``.
 
     Returns:
@@ -45,20 +45,13 @@ def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         EvidenceError: The file cannot be read as evidence, or rows of one case contradict each other.
     """
-    summary = _Summary()
-    for settled in settled_rows(evidence):
-        summary.add(settled)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "results": _sorted_keys(summary.results()),
-        "timing": summary.timing.document(),
-        "environment": dict(run),
-        "attempts": summary.attempts(),
-        "inputs": summary.provenance.document(evidence),
-    }
+    indexed = index_evidence(evidence)
+    summary = Summary()
+    indexed.feed(summary.add)
+    return summary.report(evidence.name, indexed.sha256, run)
 
 
-class _Summary:
+class Summary:
     """The counters of a report: every row passes once."""
 
     def __init__(self) -> None:
@@ -70,10 +63,15 @@ class _Summary:
         self._listings = RowListings()
         self._attempts = 0
         self._retried = 0
-        self.timing = TimingTally()
-        self.provenance = Provenance()
+        self._timing = TimingTally()
+        self._provenance = Provenance()
 
     def add(self, settled: SettledRow) -> None:
+        """Count one settled row.
+
+        Raises:
+            EvidenceError: It contradicts itself, or names no artifact.
+        """
         row = settled.row
         counts_as, series, facets = standing(settled), Series.of(row), Facets.of(row)
         self._outcomes[settled.outcome] += 1
@@ -88,10 +86,27 @@ class _Summary:
             outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
             self._removal[*series, facets.transform, outcome] += 1
         self._listings.add(settled)
-        self.timing.add(row)
-        self.provenance.add(row)
+        self._timing.add(row)
+        self._provenance.add(row)
 
-    def results(self) -> dict[str, Any]:
+    def report(self, name: str, sha256: str, run: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the report on the rows so far; see ``build_report``.
+
+        Args:
+            name: The file of evidence that the rows came from.
+            sha256: Its digest.
+            run: The content of ``run.json``.
+        """
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "results": _sorted_keys(self._results()),
+            "timing": self._timing.document(),
+            "environment": dict(run),
+            "attempts": self._attempts_document(),
+            "inputs": self._provenance.document(name, sha256),
+        }
+
+    def _results(self) -> dict[str, Any]:
         return {
             "rows": self._outcomes.total(),
             "outcomes": {outcome: self._outcomes[outcome] for outcome in OUTCOMES},
@@ -115,7 +130,7 @@ class _Summary:
             for cell in sorted({key[:-1] for key in self._removal}, key=sort_key)
         ]
 
-    def attempts(self) -> dict[str, Any]:
+    def _attempts_document(self) -> dict[str, Any]:
         return {
             "rows": self._outcomes.total(),
             "attempts": self._attempts,

@@ -9,15 +9,24 @@ that it belongs to: it counts there, and as neither detected nor not detected. S
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.evidence.digest_column import DigestColumn
 from pytest_benchbench.evidence.grouping import STANDINGS, VERDICT_STANDINGS, Standing, facet
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.reports.ordering import Listing, sort_key
 from pytest_benchbench.statistics.intervals import wilson_interval
+
+_SHA256_BYTES = 32
+
+_ANSWERED = VERDICT_STANDINGS | {"unstable"}
 
 ARMS = ("positive", "matched_negative", "wrong_key", "hard_negative")
 
@@ -60,6 +69,10 @@ class Facets(NamedTuple):
         return tuple(getattr(self, name) for name in names)
 
 
+_Cell = tuple[Series, Facets, Standing]
+"""Rows that every table counts alike."""
+
+
 class _Seen(NamedTuple):
     """All that is known of an artifact: where it was shown with an answer, and the answers."""
 
@@ -71,16 +84,22 @@ class _Seen(NamedTuple):
         return "conflicting" if len(self.standings) > 1 or "unstable" in self.standings else next(iter(self.standings))
 
 
-class VerdictTally:
-    """Counts rows and unique artifacts.
-
-    Memory: a digest and a reference for each artifact and series; artifacts with the same history share its record.
-    """
+class _Shown:
+    """The artifacts that a series gave an answer about: a digest and a number of four bytes for each row."""
 
     def __init__(self) -> None:
-        self._rows: Counter[tuple[Series, Facets, Standing]] = Counter()
-        self._artifacts: defaultdict[Series, dict[bytes, _Seen]] = defaultdict(dict)
-        self._records: dict[tuple[_Seen | None, Facets, Standing], _Seen] = {}
+        self.artifacts = DigestColumn(_SHA256_BYTES)
+        self.cells = array("I")
+
+
+class VerdictTally:
+    """Counts rows and unique artifacts. Memory: 36 bytes a row."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[_Cell, int] = {}
+        self._cells: list[_Cell] = []
+        self._rows: list[int] = []
+        self._shown: defaultdict[Series, _Shown] = defaultdict(_Shown)
 
     def add(self, row: EvidenceRow, series: Series, facets: Facets, standing: Standing) -> None:
         """Count one settled row.
@@ -88,31 +107,34 @@ class VerdictTally:
         Raises:
             EvidenceError: The artifact's digest is none.
         """
-        self._rows[series, facets, standing] += 1
-        if standing in VERDICT_STANDINGS or standing == "unstable":
-            artifacts = self._artifacts[series]
-            digest = _digest(row)
-            seen = artifacts.get(digest)
-            record = self._records.get((seen, facets, standing))
-            if record is None:
-                before = seen or _Seen(frozenset(), frozenset())
-                record = _Seen(before.facets | {facets}, before.standings | {standing})
-                self._records[seen, facets, standing] = record
-            artifacts[digest] = record
+        cell = (series, facets, standing)
+        number = self._numbers.setdefault(cell, len(self._cells))
+        if number == len(self._cells):
+            self._cells.append(cell)
+            self._rows.append(0)
+        self._rows[number] += 1
+        if standing in _ANSWERED:
+            shown = self._shown[series]
+            shown.artifacts.append(_digest(row))
+            shown.cells.append(number)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Give every table of ``TABLES`` as a list of lines, sorted by what tells them apart."""
-        return {name: list(self._lines(names)) for name, names in TABLES.items()}
+        seen = {
+            series: {history: len(places) for history, places in self._seen(shown).items()}
+            for series, shown in self._shown.items()
+        }
+        return {name: list(self._lines(names, seen)) for name, names in TABLES.items()}
 
-    def _lines(self, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    def _lines(self, names: tuple[str, ...], seen: Mapping[Series, Mapping[_Seen, int]]) -> Iterator[dict[str, Any]]:
         rows: defaultdict[tuple[str | None, ...], Counter[str]] = defaultdict(Counter)
         artifacts: defaultdict[tuple[str | None, ...], Counter[str]] = defaultdict(Counter)
-        for (series, facets, standing), count in self._rows.items():
+        for (series, facets, standing), count in zip(self._cells, self._rows, strict=True):
             rows[*series, *facets.only(names)][standing] += count
-        for series, seen_artifacts in self._artifacts.items():
-            for seen, count in Counter(seen_artifacts.values()).items():
-                for where in {facets.only(names) for facets in seen.facets}:
-                    artifacts[*series, *where][seen.verdict] += count
+        for series, histories in seen.items():
+            for history, count in histories.items():
+                for where in {facets.only(names) for facets in history.facets}:
+                    artifacts[*series, *where][history.verdict] += count
         for cell in sorted(rows, key=sort_key):
             yield {
                 **dict(zip(("suite", "params", "adapter", *names), cell, strict=True)),
@@ -123,9 +145,10 @@ class VerdictTally:
     def conflicting(self) -> dict[str, Any]:
         """List the artifacts about which an adapter gave different verdicts."""
         listing = Listing()
-        for series, artifacts in self._artifacts.items():
-            for digest, seen in artifacts.items():
-                if seen.verdict == "conflicting":
+        for series, shown in self._shown.items():
+            for seen, places in self._seen(shown).items():
+                for place in places if seen.verdict == "conflicting" else ():
+                    digest = shown.artifacts[place]
                     entry = {
                         **series._asdict(),
                         "artifact_sha256": digest.hex(),
@@ -135,10 +158,30 @@ class VerdictTally:
                     listing.add((sort_key(series), digest), entry)
         return listing.document()
 
+    def _seen(self, shown: _Shown) -> dict[_Seen, NDArray[np.intp]]:
+        """Give every history that artifacts of a series have, with one place of each such artifact."""
+        groups = shown.artifacts.groups()
+        cells = np.frombuffer(shown.cells, dtype=np.uint32)
+        bounds = np.append(np.flatnonzero(groups.starts), len(groups.order))
+        alone = groups.order[bounds[:-1][np.diff(bounds) == 1]]
+        found: defaultdict[_Seen, list[NDArray[np.intp]]] = defaultdict(list)
+        for number in np.unique(cells[alone]):
+            found[self._history([number])].append(alone[cells[alone] == number])
+        together: defaultdict[bytes, list[int]] = defaultdict(list)
+        for places in groups.several():
+            together[np.unique(cells[places]).tobytes()].append(places[0])
+        for numbers, first in together.items():
+            found[self._history(np.frombuffer(numbers, dtype=np.uint32))].append(np.array(first))
+        return {seen: np.concatenate(places) for seen, places in found.items()}
+
+    def _history(self, numbers: Iterable[int]) -> _Seen:
+        cells = [self._cells[number] for number in numbers]
+        return _Seen(frozenset(facets for _, facets, _ in cells), frozenset(standing for *_, standing in cells))
+
     def absent_arms(self) -> list[dict[str, Any]]:
         """Name for each series the arms without any row; a series whose cases have no arms is left out."""
         present: defaultdict[Series, set[str | None]] = defaultdict(set)
-        for series, facets, _ in self._rows:
+        for series, facets, _ in self._cells:
             present[series].add(facets.arm)
         return [
             {**series._asdict(), "absent": [arm for arm in ARMS if arm not in present[series]]}
@@ -149,11 +192,12 @@ class VerdictTally:
 
 def _digest(row: EvidenceRow) -> bytes:
     try:
-        return bytes.fromhex(row.artifact.sha256)
+        digest = bytes.fromhex(row.artifact.sha256)
     except ValueError:
-        raise EvidenceError(
-            f"{row.key.case_id}: artifact.sha256: expected hex digits, got {row.artifact.sha256!r}"
-        ) from None
+        digest = b""
+    if len(digest) != _SHA256_BYTES:
+        raise EvidenceError(f"{row.key.case_id}: artifact.sha256: expected 64 hex digits, got {row.artifact.sha256!r}")
+    return digest
 
 
 def _row_counts(counts: Counter[str]) -> dict[str, int]:
