@@ -80,9 +80,7 @@ class IndexedEvidence:
     def _numbered(self) -> Iterator[tuple[int, SettledRow]]:
         decode = msgspec.json.Decoder(EvidenceRow).decode
         settlement = self.settlement
-        became = zip(
-            settlement.attempts.tolist(), settlement.outcomes.tolist(), settlement.unstable.tolist(), strict=True
-        )
+        became = zip(settlement.attempts.tolist(), settlement.outcomes.tolist(), settlement.unstable.tolist(), strict=True)
         number = 0
         for (attempts, outcome, unstable), (number, _, line) in zip(became, complete_lines(self.path), strict=False):
             if attempts:

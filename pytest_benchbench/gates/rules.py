@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
-from typing import Literal, Protocol
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
 from pytest_benchbench.evidence.grouping import Standing, base, facet
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
@@ -15,6 +19,11 @@ from pytest_benchbench.gates.policy import Rule
 from pytest_benchbench.statistics.intervals import wilson_interval
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
+
+_OUTSIDE, _UNDECIDED, _YES, _NO = range(4)
+"""What a row is to a rule that counts units."""
+
+_NAMELESS = bytes(TEXT_DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,59 +74,123 @@ class Measurement:
     max_failures: int | None
 
 
-class RuleTally(Protocol):
-    """Sees every settled row once and then says whether its rule holds."""
+class Tallies:
+    """Sees every settled row once and then says whether rules hold.
+
+    Memory: a byte a row for each rule that counts units, and 20 bytes a row for each kind of unit that some rule counts:
+    artifacts, or bases. A policy that counts rows alone takes none.
+
+    Args:
+        rules: What is measured.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._artifacts = _Units(lambda row: row.artifact.sha256)
+        self._bases = _Units(base)
+        self._tallies: list[tuple[Rule, _RowTally | _BaseTally | _RateTally]] = []
+        for rule in rules:
+            units = self._bases if rule.unit == "base" else self._artifacts
+            if rule.metric == "detection_rate":
+                self._tallies.append((rule, _RateTally(rule, units)))
+            elif rule.unit == "base":
+                self._tallies.append((rule, _BaseTally(rule, COUNTS[rule.metric], units)))
+            else:
+                self._tallies.append((rule, _RowTally(rule, COUNTS[rule.metric])))
 
     def add(self, settled: SettledRow, standing: Standing) -> None:
         """Take one row."""
+        for units in (self._artifacts, self._bases):
+            if units.wanted:
+                units.add(settled.row)
+        for rule, tally in self._tallies:
+            tally.add(settled, standing, is_in_slice=_in_slice(rule, settled.row))
 
-    def measurements(self) -> Iterator[Measurement]:
-        """Say what was found, at least once."""
+    def measurements(self) -> Iterator[tuple[Rule, Measurement]]:
+        """Say for each rule what was found, at least once, in the order of the rules."""
+        for rule, tally in self._tallies:
+            for found in tally.measurements():
+                yield rule, found
 
 
-def tally(rule: Rule) -> RuleTally:
-    """Begin to measure a rule."""
-    return _RateTally(rule) if rule.metric == "detection_rate" else _CountTally(rule, COUNTS[rule.metric])
+class _Units:
+    """What rules count instead of rows: for every row the unit that it belongs to, and its adapter.
 
-
-class _CountTally:
-    """Counts rows or bases. Memory: constant, or a name for each base.
-
-    A base is counted when one of its rows is; where the counted ones are the good ones, when all of its rows are.
+    Args:
+        name: Gives the unit's name, or ``None`` for a row that belongs to none.
     """
+
+    def __init__(self, name: Callable[[EvidenceRow], str | None]) -> None:
+        self._name = name
+        self._digests = DigestColumn()
+        self._adapters = array("I")
+        self._numbers: NDArray[np.intp] | None = None
+        self.adapter_codes: dict[str, int] = {}
+        self.wanted = False
+
+    def add(self, row: EvidenceRow) -> None:
+        name = self._name(row)
+        self._digests.append(_NAMELESS if name is None else text_digest(name.encode()))
+        self._adapters.append(self.adapter_codes.setdefault(row.key.adapter, len(self.adapter_codes)))
+
+    def of_adapter(self, code: int) -> NDArray[np.bool_]:
+        """Say of every row whether it is the adapter's."""
+        return np.frombuffer(self._adapters, dtype=np.uint32) == code
+
+    def numbers(self) -> NDArray[np.intp]:
+        """Give for every row the number of its unit."""
+        if self._numbers is None or len(self._numbers) != len(self._digests):
+            self._numbers = self._digests.groups().numbers()
+        return self._numbers
+
+    def nameless(self) -> NDArray[np.bool_]:
+        """Say of every row whether it belongs to no unit."""
+        return ~self._digests.words().any(axis=1)
+
+
+class _RowTally:
+    """Counts rows."""
 
     def __init__(self, rule: Rule, count: Count) -> None:
         self._rule = rule
         self._count = count
         self._n = 0
         self._counted = 0
-        self._bases: dict[str | None, bool] = {}
 
-    def add(self, settled: SettledRow, standing: Standing) -> None:
-        if not _in_slice(self._rule, settled.row):
-            return
-        counted = self._count.counted(settled, standing)
-        if self._rule.unit == "base":
-            unit = base(settled.row)
-            before = self._bases.get(unit, counted)
-            self._bases[unit] = before and counted if self._count.failing == "others" else before or counted
-        else:
+    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
+        if is_in_slice:
             self._n += 1
-            self._counted += counted
+            self._counted += self._count.counted(settled, standing)
 
     def measurements(self) -> Iterator[Measurement]:
-        rule, n, k = self._rule, self._n, self._counted
-        if rule.unit == "base":
-            n, k = len(self._bases), sum(self._bases.values())
-        if None in self._bases or (n == 0 and rule.metric != "planned_count"):
-            yield _uncomputed(rule, rule.slice, n)
+        yield _counted(self._rule, self._count, self._n, self._counted)
+
+
+class _BaseTally:
+    """Counts bases.
+
+    A base is counted when one of its rows is; where the counted ones are the good ones, when all of its rows are.
+    """
+
+    def __init__(self, rule: Rule, count: Count, units: _Units) -> None:
+        self._rule = rule
+        self._count = count
+        self._units = units
+        self._rows = bytearray()
+        units.wanted = True
+
+    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
+        self._rows.append(_OUTSIDE if not is_in_slice else _YES if self._count.counted(settled, standing) else _NO)
+
+    def measurements(self) -> Iterator[Measurement]:
+        rows = np.frombuffer(self._rows, dtype=np.uint8)
+        units, nameless = self._units.numbers(), self._units.nameless()
+        n = np.unique(units[rows != _OUTSIDE]).size
+        if nameless[rows != _OUTSIDE].any():
+            yield _uncomputed(self._rule, self._rule.slice, n)
             return
-        failures = largest = None
-        if self._count.failing == "counted" and rule.op in {"<=", "<", "=="}:
-            failures, largest = k, _largest(rule, lambda failed: failed, n)
-        elif self._count.failing == "others" and rule.op in {">=", ">", "=="}:
-            failures, largest = n - k, _largest(rule, lambda failed: n - failed, n)
-        yield Measurement(rule.slice, n, n >= rule.min_n and _holds(rule, k), k, failures, largest)
+        with_yes, with_no = np.unique(units[rows == _YES]), np.unique(units[rows == _NO])
+        counted = n - with_no.size if self._count.failing == "others" else with_yes.size
+        yield _counted(self._rule, self._count, n, counted)
 
 
 class _RateTally:
@@ -125,35 +198,44 @@ class _RateTally:
 
     A unit is an artifact, so that repeating it cannot narrow an interval, or a base. A unit whose rows disagree, or that
     is unstable, counts against the rule: as not detected where a rate has to be high, as detected where it has to be low.
-    Rows without a decision (errors, unavailable, scored) belong to no unit. Memory: a name and a flag for each unit.
+    Rows without a decision (errors, unavailable, scored) belong to no unit.
     """
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, units: _Units) -> None:
         self._rule = rule
         self._wants_high = rule.op in {">=", ">"}
-        self._units: defaultdict[str, dict[str | None, bool]] = defaultdict(dict)
+        self._units = units
+        self._rows = bytearray()
+        units.wanted = True
 
-    def add(self, settled: SettledRow, standing: Standing) -> None:
-        row = settled.row
-        if not _in_slice(self._rule, row):
-            return
-        units = self._units[row.key.adapter]
-        if standing not in {"detected", "not_detected", "unstable"}:
-            return
-        failed = standing != ("detected" if self._wants_high else "not_detected")
-        unit = base(row) if self._rule.unit == "base" else row.artifact.sha256
-        units[unit] = units.get(unit, False) or failed
+    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
+        if not is_in_slice:
+            self._rows.append(_OUTSIDE)
+        elif standing not in {"detected", "not_detected", "unstable"}:
+            self._rows.append(_UNDECIDED)
+        else:
+            failed = standing != ("detected" if self._wants_high else "not_detected")
+            self._rows.append(_NO if failed else _YES)
 
     def measurements(self) -> Iterator[Measurement]:
-        rule = self._rule
-        if not self._units:
-            yield _uncomputed(rule, rule.slice, 0)
-        for adapter, units in sorted(self._units.items()):
-            yield self._measure({**(rule.slice or {}), "adapter": adapter}, units)
+        rows = np.frombuffer(self._rows, dtype=np.uint8)
+        units, nameless = self._units.numbers(), self._units.nameless()
+        is_empty = True
+        for adapter, code in sorted(self._units.adapter_codes.items()):
+            of_adapter = (rows != _OUTSIDE) & self._units.of_adapter(code)
+            if not of_adapter.any():
+                continue
+            is_empty = False
+            decided = of_adapter & (rows != _UNDECIDED)
+            n, failures = np.unique(units[decided]).size, np.unique(units[decided & (rows == _NO)]).size
+            where = {**(self._rule.slice or {}), "adapter": adapter}
+            yield self._measure(where, n, failures, is_complete=not nameless[decided].any())
+        if is_empty:
+            yield _uncomputed(self._rule, self._rule.slice, 0)
 
-    def _measure(self, where: dict[str, str], units: dict[str | None, bool]) -> Measurement:
-        rule, n, failures = self._rule, len(units), sum(units.values())
-        if n == 0 or None in units:
+    def _measure(self, where: dict[str, str], n: int, failures: int, *, is_complete: bool) -> Measurement:
+        rule = self._rule
+        if n == 0 or not is_complete:
             return _uncomputed(rule, where, n)
 
         def value(failed: int) -> float:
@@ -161,6 +243,18 @@ class _RateTally:
 
         passed = n >= rule.min_n and _holds(rule, value(failures))
         return Measurement(where, n, passed, value(failures), failures, _largest(rule, value, n))
+
+
+def _counted(rule: Rule, count: Count, n: int, k: int) -> Measurement:
+    """Give the finding of a rule that ``k`` of ``n`` available units are counted."""
+    if n == 0 and rule.metric != "planned_count":
+        return _uncomputed(rule, rule.slice, n)
+    failures = largest = None
+    if count.failing == "counted" and rule.op in {"<=", "<", "=="}:
+        failures, largest = k, _largest(rule, lambda failed: failed, n)
+    elif count.failing == "others" and rule.op in {">=", ">", "=="}:
+        failures, largest = n - k, _largest(rule, lambda failed: n - failed, n)
+    return Measurement(rule.slice, n, n >= rule.min_n and _holds(rule, k), k, failures, largest)
 
 
 def _in_slice(rule: Rule, row: EvidenceRow) -> bool:

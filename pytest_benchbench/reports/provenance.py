@@ -53,4 +53,3 @@ class Provenance:
                 for code, rows in sorted(self._code.items(), key=lambda item: self._encoder.encode(item[0]))
             ],
         }
-

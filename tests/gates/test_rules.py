@@ -6,15 +6,15 @@ from statsmodels.stats.proportion import proportion_confint
 
 from pytest_benchbench.evidence.grouping import standing
 from pytest_benchbench.gates.policy import Rule
-from pytest_benchbench.gates.rules import COUNTS, tally
+from pytest_benchbench.gates.rules import COUNTS, Tallies
 
 
 def measure(rule, rows):
     """Give all findings of a rule."""
-    rule_tally = tally(rule)
+    tallies = Tallies([rule])
     for row in rows:
-        rule_tally.add(row, standing(row))
-    return list(rule_tally.measurements())
+        tallies.add(row, standing(row))
+    return [found for _, found in tallies.measurements()]
 
 
 def measure_one(rule, rows):
