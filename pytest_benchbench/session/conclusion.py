@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_benchbench.evidence.reading import settled_rows
-from pytest_benchbench.gates.decision import Decision, EvidenceFacts, decide
+from pytest_benchbench.evidence.reading import index_evidence
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
-from pytest_benchbench.reports.summary import build_report
+from pytest_benchbench.reports.reckoning import Reckoning, reckon
 from pytest_benchbench.session.accounting import Account
 from pytest_benchbench.session.exit_status import RunFacts, exit_status
 from pytest_benchbench.session.planning import Plan
@@ -58,40 +57,42 @@ def conclude(
         "lost": rows.lost,
     }
     document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
-    report = build_report(run.evidence, document)
-    counts = report["results"]["outcomes"]
-    decision = _decide(run, report["inputs"], rows, policy, lazy_verification=lazy_verification)
-    status = exit_status(
-        pytest_status,
-        RunFacts(
-            lost=rows.lost,
-            left_out=rows.left_out,
-            nothing_measured=counts["unavailable"] > 0 and counts["unavailable"] == sum(counts.values()),
-            failed_rows=counts["error"] + report["results"]["unstable"]["count"],
-            gate=decision.decision if decision else None,
-        ),
+    reckoned = reckon(
+        index_evidence(run.evidence),
+        document,
+        policy,
+        lost=rows.lost,
+        left_out=rows.left_out,
+        lazy_verification=lazy_verification,
     )
+    report, decision = reckoned.report, reckoned.decision
+    status = exit_status(pytest_status, run_facts(reckoned, lost=rows.lost, left_out=rows.left_out))
     document["exit_status"] = status
+    if decision is not None:
+        run.write_json("gate.json", decision)
     run.write_json("report.json", report)
     run.write_text("report.md", render_markdown(report))
     run.write_json("run.json", document)
     return Conclusion(status, terminal_lines(report, decision))
 
 
-def _decide(
-    run: RunDirectory, inputs: dict[str, Any], rows: Account, policy: LoadedPolicy | None, *, lazy_verification: bool
-) -> Decision | None:
-    if policy is None:
-        return None
-    facts = EvidenceFacts(
-        lost=rows.lost,
-        left_out=rows.left_out,
-        lazy_verification=lazy_verification,
-        sha256={inputs["evidence"]["name"]: inputs["evidence"]["sha256"]},
+def run_facts(reckoned: Reckoning, *, lost: int, left_out: int) -> RunFacts:
+    """Say what the exit code of a run depends on.
+
+    Args:
+        reckoned: What the evidence comes to.
+        lost: Planned rows without an answer that nobody left out.
+        left_out: Planned rows that the user left out.
+    """
+    results = reckoned.report["results"]
+    outcomes = results["outcomes"]
+    return RunFacts(
+        lost=lost,
+        left_out=left_out,
+        nothing_measured=outcomes["unavailable"] > 0 and outcomes["unavailable"] == results["rows"],
+        failed_rows=outcomes["error"] + results["unstable"]["count"],
+        gate=reckoned.decision.decision if reckoned.decision else None,
     )
-    decision = decide(policy, settled_rows(run.evidence), facts)
-    run.write_json("gate.json", decision)
-    return decision
 
 
 def policy_of(plan: Plan) -> LoadedPolicy | None:

@@ -1,0 +1,63 @@
+"""Report and gate from one pass over the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_benchbench.evidence.reading import IndexedEvidence
+from pytest_benchbench.gates.decision import Decider, Decision, EvidenceFacts
+from pytest_benchbench.gates.policy import LoadedPolicy
+from pytest_benchbench.reports.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """What evidence comes to.
+
+    Attributes:
+        report: The content of ``report.json``; see ``build_report``.
+        decision: The content of ``gate.json``; ``None`` without a policy.
+    """
+
+    report: dict[str, Any]
+    decision: Decision | None
+
+
+def reckon(
+    evidence: IndexedEvidence,
+    run: Mapping[str, Any],
+    policy: LoadedPolicy | None,
+    *,
+    lost: int,
+    left_out: int,
+    lazy_verification: bool,
+    unaccounted: int = 0,
+) -> Reckoning:
+    """Sum up evidence and apply a policy to it.
+
+    Args:
+        evidence: What was observed.
+        run: The content of ``run.json``.
+        policy: What decides, if a gate was asked for.
+        lost: Planned rows without an answer that nobody left out.
+        left_out: Planned rows that the user left out.
+        lazy_verification: Whether files were hashed only when their row came.
+        unaccounted: Parts of the whole of which nobody knows how many rows they lost.
+
+    Raises:
+        EvidenceError: A line that counts is not a row of evidence, or contradicts itself.
+    """
+    summary = Summary()
+    decider = None if policy is None else Decider(policy)
+    evidence.feed(summary.add, *([] if decider is None else [decider.add]))
+    facts = EvidenceFacts(
+        lost=lost,
+        left_out=left_out,
+        lazy_verification=lazy_verification,
+        sha256={evidence.path.name: evidence.sha256},
+        unaccounted=unaccounted,
+    )
+    report = summary.report(evidence.path.name, evidence.sha256, run)
+    return Reckoning(report, None if decider is None else decider.decision(facts))
