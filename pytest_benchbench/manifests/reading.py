@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BufferedReader
 from operator import attrgetter
 from pathlib import Path
@@ -26,6 +26,8 @@ from pytest_benchbench.manifests.kinds import ROW_KINDS, SHAPES, is_golden_set, 
 from pytest_benchbench.manifests.lines import BYTE_ORDER_MARK, MAX_LINE_BYTES, Lines, without_end
 from pytest_benchbench.manifests.row_reader import RowReader
 from pytest_benchbench.manifests.rows import ManifestKind, RowContext, RowKind
+from pytest_benchbench.manifests.shard_lines import ShardLines
+from pytest_benchbench.manifests.sharding import Shard
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
 MAX_GOLDEN_SET_BYTES = 64 * 1024 * 1024
@@ -90,9 +92,10 @@ class Manifest:
         name: The file's name.
         kind: What its rows are.
         sha256: Digest of the whole file.
-        rows: How many rows it has.
-        adapters: Where the cases stand, by the adapter's name and in the order of the file; the name is ``None`` for a kind
-            whose rows name no adapter.
+        rows: How many rows were read: those of the shard, or all.
+        total_rows: How many rows the whole file has.
+        adapters: Where the cases that were read stand, by the adapter's name and in the order of the file; the name is
+            ``None`` for a kind whose rows name no adapter.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class Manifest:
         kind: RowKind,
         file: BufferedReader,
         stamp: tuple[int, int],
-        sha256: str,
+        lines: Lines,
         adapters: dict[str | None, list[CaseRef]],
     ) -> None:
         self.path = path
@@ -110,7 +113,8 @@ class Manifest:
         self.name = path.name
         self.directory = path.parent
         self.kind: ManifestKind = kind.name
-        self.sha256 = sha256
+        self.sha256 = lines.sha256
+        self.total_rows = lines.count
         self.adapters = adapters
         self.rows = sum(len(refs) for refs in adapters.values())
         self._kind = kind
@@ -174,8 +178,9 @@ def read_manifest(
     media_types: Mapping[str, frozenset[str]],
     seen: dict[str, CaseRef] | None = None,
     outside_allowed: bool = False,
+    shard: Shard | None = None,
 ) -> Manifest:
-    """Validate a whole manifest.
+    """Validate a whole manifest, or one shard of it.
 
     UTF-8 with or without byte-order mark, one JSON object a line, lines ended by LF or CRLF; the end of the last line may be
     missing if the line is complete. The whole file is read even if faults are found, so that their number is right.
@@ -186,6 +191,7 @@ def read_manifest(
         media_types: Media types by adapter name; rows may name no other adapter.
         seen: Case ids of the manifests read before, to which those of this one are added.
         outside_allowed: Whether paths may be absolute or leave the manifest's directory.
+        shard: Look at its rows only, see ``ShardLines``; lines whose id cannot be read are faults in every shard.
 
     Raises:
         ManifestError: Something is wrong with it.
@@ -195,7 +201,8 @@ def read_manifest(
     try:
         kind = _tell_kind(file, display)
         file.seek(0)
-        return _read(path, display, kind, file, RowContext(media_types, outside_allowed), {} if seen is None else seen)
+        context = RowContext(media_types, outside_allowed)
+        return _read(path, display, kind, file, context, {} if seen is None else seen, shard)
     except OSError as error:
         file.close()
         raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
@@ -204,7 +211,9 @@ def read_manifest(
         raise
 
 
-def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind: ManifestKind) -> Manifest:
+def index_manifest(
+    path: Path, *, display: str | None = None, sha256: str, kind: ManifestKind, shard: Shard | None = None
+) -> Manifest:
     """Find the cases of a manifest that another process has validated.
 
     Args:
@@ -212,6 +221,7 @@ def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind:
         display: What to call it in messages; by default ``path``.
         sha256: Digest of the bytes that were validated.
         kind: The kind that they were found to be.
+        shard: The shard that was validated, if it was not the whole.
 
     Raises:
         ManifestChangedError: The bytes are not those.
@@ -229,7 +239,7 @@ def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind:
         stamp, lines = _stamp(file), Lines(file)
         adapters: dict[str | None, list[CaseRef]] = {}
         id_of, adapter_of = attrgetter(row_kind.id_field), _adapter_getter(row_kind)
-        for number, offset, line in lines:
+        for number, offset, line in _lines_of(shard, lines, row_kind):
             head = decode(line)
             adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset, display))
     except (msgspec.DecodeError, RecursionError, OSError):
@@ -238,18 +248,24 @@ def index_manifest(path: Path, *, display: str | None = None, sha256: str, kind:
     if lines.sha256 != sha256:
         file.close()
         raise changed
-    return Manifest(path.absolute(), display, row_kind, file, stamp, sha256, adapters)
+    return Manifest(path.absolute(), display, row_kind, file, stamp, lines, adapters)
 
 
 def _read(
-    path: Path, display: str, kind: RowKind, file: BufferedReader, context: RowContext, seen: dict[str, CaseRef]
+    path: Path,
+    display: str,
+    kind: RowKind,
+    file: BufferedReader,
+    context: RowContext,
+    seen: dict[str, CaseRef],
+    shard: Shard | None,
 ) -> Manifest:
     log = FaultLog(display)
     reader = RowReader(kind, context)
     accept, id_of, adapter_of = reader.accept, attrgetter(kind.id_field), _adapter_getter(kind)
     adapters: dict[str | None, list[CaseRef]] = defaultdict(list)
     stamp, lines = _stamp(file), Lines(file)
-    for number, offset, line in lines:
+    for number, offset, line in _lines_of(shard, lines, kind):
         if len(line) > MAX_LINE_BYTES:
             log.add(number, None, TOO_LONG)
             continue
@@ -269,7 +285,11 @@ def _read(
         elif case is not None:
             adapters[adapter_of(case)].append(ref)
     log.check()
-    return Manifest(path.absolute(), display, kind, file, stamp, lines.sha256, dict(adapters))
+    return Manifest(path.absolute(), display, kind, file, stamp, lines, dict(adapters))
+
+
+def _lines_of(shard: Shard | None, lines: Lines, kind: RowKind) -> Iterable[tuple[int, int, bytes]]:
+    return lines if shard is None else ShardLines(lines, kind.id_field, shard)
 
 
 def _adapter_getter(kind: RowKind) -> Any:
