@@ -1,0 +1,199 @@
+"""The folder of an engine's run: where the shards' run directories lie, and those that workers send are put down."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from pytest_benchbench.engines import EngineError
+from pytest_benchbench.engines.shard_job import SHARED_FILE, Installation, ShardJob, ShardResult, directory_name
+from pytest_benchbench.evidence.writing import encode_document, write_atomically
+from pytest_benchbench.manifests.sharding import Shard
+
+SHARDS = "shards"
+LOGS = "logs"
+PLAN = "engine.json"
+
+_FINISHED = frozenset({0, 1})
+"""Exit codes of a run that has nothing to go on with; 21 has."""
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What a folder's shards are, as ``engine.json`` says it.
+
+    Attributes:
+        jobs: Its shards.
+        installation: By what they were begun.
+    """
+
+    jobs: list[ShardJob]
+    installation: Installation
+
+
+class _RunDocument(msgspec.Struct):
+    exit_status: int | None = None
+
+
+class Landing:
+    """Keeps what the shards of one run leave.
+
+    Args:
+        folder: Where.
+        jobs: The shards.
+    """
+
+    def __init__(self, folder: Path, jobs: Sequence[ShardJob]) -> None:
+        self.folder = folder
+        self.jobs = jobs
+        self._landed: dict[str, Path] = {}
+
+    @classmethod
+    def begin(cls, folder: Path, jobs: Sequence[ShardJob]) -> Landing:
+        """Make the folder, and let the workers that see it write into it.
+
+        Raises:
+            EngineError: It exists, or cannot be made.
+        """
+        landing = cls(folder, jobs)
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+            landing.shards.mkdir()
+            write_atomically(folder / PLAN, encode_document(_Plan(list(jobs), Installation.here())))
+            write_atomically(landing.shards / SHARED_FILE, jobs[0].run.encode())
+        except FileExistsError:
+            raise EngineError(
+                f"--output-dir={folder}: exists already; name a new folder, or go on there by --resume"
+            ) from None
+        except OSError as error:
+            raise EngineError(f"--output-dir={folder}: {error.strerror or error}") from None
+        return landing
+
+    @classmethod
+    def go_on(cls, folder: Path, jobs: Sequence[ShardJob]) -> Landing:
+        """Take up a run that was broken off; its finished shards have landed.
+
+        Args:
+            folder: Where.
+            jobs: The shards as the command describes them now; they must be those of the folder.
+
+        Raises:
+            EngineError: It is no such folder, or something else is asked of it now.
+        """
+        plan = _plan_of(folder)
+        if (difference := plan.installation.difference(Installation.here())) is not None:
+            raise EngineError(f"--resume: {folder}: was begun by another installation: this one {difference}")
+        if (changed := _difference(plan.jobs, jobs)) is not None:
+            raise EngineError(f"--resume: {folder}: was begun with another {changed}; give the same, or name a new folder")
+        landing = cls(folder, jobs)
+        write_atomically(landing.shards / SHARED_FILE, jobs[0].run.encode())
+        for job in jobs:
+            finished = (path for path in landing.shards.glob(f"{job.name}*") if _is_finished(path))
+            if (path := min(finished, default=None)) is not None:
+                landing._landed[job.shard] = path
+        return landing
+
+    @staticmethod
+    def planned_shards(folder: Path) -> int:
+        """Give the number of shards of a run that was broken off.
+
+        Raises:
+            EngineError: There is none.
+        """
+        return len(_plan_of(folder).jobs)
+
+    @property
+    def missing(self) -> list[ShardJob]:
+        """The shards that are still to be run."""
+        return [job for job in self.jobs if job.shard not in self._landed]
+
+    @property
+    def shards(self) -> Path:
+        """The folder of the run directories."""
+        return self.folder / SHARDS
+
+    @property
+    def directories(self) -> list[Path]:
+        """The run directories of the shards that were run to their end, by the shards' numbers."""
+        return [self._landed[shard] for shard in sorted(self._landed, key=lambda shard: Shard.parse(shard).index)]
+
+    def keep(self, result: ShardResult) -> None:
+        """Note where a shard's run directory is; put its files down if they were sent.
+
+        Raises:
+            EngineError: There is no such directory here, or the files cannot be written.
+        """
+        if result.files is not None:
+            try:
+                path = _put_down(self.shards, directory_name(result.shard), result.files)
+            except OSError as error:
+                raise EngineError(f"{self.shards}: {error.strerror or error}", 21) from None
+        else:
+            path = self.shards / (result.directory or "")
+        if not (path / "run.json").is_file():
+            raise EngineError(f"shard {result.shard}: its run directory {path} did not arrive here", 21)
+        self._landed[result.shard] = path
+
+    def keep_log(self, result: ShardResult) -> Path:
+        """Write the end of what a shard's pytest printed.
+
+        Returns:
+            The file.
+        """
+        path = self.folder / LOGS / f"{directory_name(result.shard)}.log"
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, result.log.encode())
+        return path
+
+
+def _plan_of(folder: Path) -> _Plan:
+    try:
+        plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=_Plan)
+    except (OSError, msgspec.DecodeError):
+        raise EngineError(f"--resume: {folder}: there is no run to go on with") from None
+    if not plan.jobs:
+        raise EngineError(f"--resume: {folder}: its {PLAN} names no shards")
+    return plan
+
+
+def _difference(begun: Sequence[ShardJob], asked: Sequence[ShardJob]) -> str | None:
+    if len(begun) != len(asked):
+        return f"number of shards ({len(begun)})"
+    for name, label in (
+        ("arguments", "list of arguments for pytest"),
+        ("project", "--project-dir"),
+        ("artifacts", "--artifacts"),
+        ("manifests", "manifest: its bytes have changed"),
+    ):
+        if getattr(begun[0], name) != getattr(asked[0], name):
+            return label
+    return None
+
+
+def _is_finished(path: Path) -> bool:
+    try:
+        document = msgspec.json.decode((path / "run.json").read_bytes(), type=_RunDocument)
+    except (OSError, msgspec.DecodeError):
+        return False
+    return document.exit_status in _FINISHED
+
+
+def _put_down(folder: Path, name: str, files: dict[str, bytes]) -> Path:
+    """Write a run directory that was sent, in one step and over nothing that is there."""
+    path, number = folder / name, 1
+    while os.path.lexists(path):  # what a worker with this file system left before it was lost
+        number += 1
+        path = folder / f"{name}.{number}"
+    beside = folder / f".{path.name}.partial"
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir()
+    for file, content in files.items():
+        if os.path.basename(file) != file or file in ("", ".", ".."):  # noqa: PTH119 - a name that was sent
+            raise OSError(f"a worker sent a file of the name {file!r}")
+        write_atomically(beside / file, content)
+    beside.rename(path)
+    return path

@@ -1,0 +1,36 @@
+"""Workers on this machine: processes of one thread each, reachable by this machine alone."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+
+from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, import_distributed
+
+
+@contextlib.contextmanager
+def local_workers(count: int | None) -> Iterator[Client]:
+    """Start a scheduler and workers, and end them afterwards.
+
+    Args:
+        count: How many workers; by default one for each processor.
+
+    Raises:
+        EngineError: The extra is not installed.
+    """
+    distributed = import_distributed()
+    with (
+        distributed.LocalCluster(
+            n_workers=count or os.cpu_count() or 1,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=None,  # what needs memory are the workers' own processes, which dask does not see
+            silence_logs=logging.CRITICAL,  # what matters of them is told here in a line
+        ) as cluster,
+        distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False) as client,
+    ):
+        yield client
