@@ -8,6 +8,7 @@ import pytest
 PACKAGES = (
     *("torch", "librosa", "pkg_resources", "perth", "omegaconf", "einops", "audioseal"),
     *("torchvision", "trustmark", "lightning", "torchmetrics", "videoseal", "timm", "cv2", "av", "tqdm"),
+    *("onnxruntime", "imwatermark"),
 )
 """Modules without which a test here would be skipped."""
 
