@@ -173,6 +173,16 @@ def test_the_number_of_threads_changes_nothing(adapter, marked):
     assert answers[0] == answers[1]
 
 
+def test_a_marked_sound_is_the_same_to_the_last_bit_on_any_number_of_threads(embedder, carrier):
+    """The package by itself gives other last bits with two threads, and an artifact would depend on the machine."""
+    before = torch.get_num_threads()
+    try:
+        marked = [torch.set_num_threads(threads) or embedder.embed_samples(carrier) for threads in (1, 2)]
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_array_equal(*marked)
+
+
 # what has no answer
 
 

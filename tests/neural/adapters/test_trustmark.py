@@ -284,6 +284,7 @@ def test_files_with_the_pinned_md5_are_taken_without_a_word(files, monkeypatch, 
 def test_where_the_package_goes_on_without_a_decoder_the_adapter_is_unavailable(no_download):
     if (present := os.listdir(os.path.join(os.path.dirname(find_spec("trustmark").origin), "models"))) != ["README.md"]:
         pytest.skip(f"the package has its own files here: {present}")
+    import_torchvision("")
     package = import_package("trustmark", "")
     with hushed():
         silent = package.TrustMark(verbose=False, model_type="P", device="cpu")
