@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -110,6 +111,7 @@ class PooledAdapter:
         values: The options it was given, as text.
         load_ms: Wall time of ``load`` once it has happened.
         calls: How many times it has been asked.
+        refused_loading: Network connections that were refused while it was loaded; counted by who guards the network.
     """
 
     def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter]) -> None:
@@ -118,6 +120,7 @@ class PooledAdapter:
         self.values = dict(choice.values)
         self.load_ms: float | None = None
         self.calls = 0
+        self.refused_loading = 0
         self._make = make
         self._adapter: Adapter | None = None
         self._description: AdapterDescription | None = None
@@ -176,12 +179,21 @@ class AdapterPool:
         registry: Where the classes are.
         choices: Options by alias.
         directory: What relative paths in options are relative to.
+        network_allowed: Whether adapters may leave the machine; without, those that declare to are unavailable.
     """
 
-    def __init__(self, registry: AdapterRegistry, choices: Mapping[str, AdapterChoice], directory: Path) -> None:
+    def __init__(
+        self,
+        registry: AdapterRegistry,
+        choices: Mapping[str, AdapterChoice],
+        directory: Path,
+        *,
+        network_allowed: bool = True,
+    ) -> None:
         self._registry = registry
         self._choices = choices
         self._directory = directory
+        self._network_allowed = network_allowed
         self._warm: dict[str, PooledAdapter] = {}
 
     def warm(self, alias: str) -> PooledAdapter:
@@ -196,9 +208,21 @@ class AdapterPool:
 
         def make() -> Adapter:
             adapter = self._registry.resolve(choice.name)
+            if adapter.network and not self._network_allowed:
+                raise AdapterUnavailable("asking it leaves this machine; to let it, give --bench-network=allow")
             return adapter(choice.options_for(adapter, directory=self._directory))
 
         return PooledAdapter(choice, make)
+
+    def drop(self, alias: str) -> None:
+        """Let go of a warm instance whose state nobody knows, such as one that was interrupted; the next use makes another.
+
+        It is closed if it lets itself be closed.
+        """
+        pooled = self._warm.pop(alias, None)
+        if pooled is not None:
+            with suppress(Exception):
+                pooled.close()
 
     def close(self) -> list[str]:
         """Close every warm instance and say, one line each, which could not be closed."""

@@ -29,10 +29,15 @@ def is_one_line(text: object) -> bool:
     return type(text) is str and text.isprintable() and len(text) <= MAX_CHARACTERS and text == " ".join(text.split())
 
 
-def traceback_text(error: BaseException) -> str:
-    """Format a foreign exception with its causes; what UTF-8 cannot carry is escaped."""
+def traceback_text(error: BaseException, *, frames: int | None = None) -> str:
+    """Format a foreign exception with its causes; what UTF-8 cannot carry is escaped.
+
+    Args:
+        error: The exception.
+        frames: How many of the innermost frames of each are wanted; ``None`` for all.
+    """
     try:
-        text = "".join(traceback.format_exception(error))
+        text = "".join(traceback.format_exception(error, limit=None if frames is None else -frames))
     except Exception:
         return one_line(error)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -132,6 +132,21 @@ class ErrorRecord(msgspec.Struct, frozen=True):
     message: str
 
 
+class NetworkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the Python code of the row's process could reach.
+
+    Attributes:
+        mode: As ``--bench-network`` says.
+        refused: Connections and look-ups that were refused while the row ran. A detector that goes on without them may have
+            answered otherwise than it would have.
+        refused_loading: Those that were refused while the instance was loaded that answered: they bear on all its rows.
+    """
+
+    mode: Literal["deny", "loopback", "allow"]
+    refused: int = 0
+    refused_loading: int = 0
+
+
 class RemovalRecord(msgspec.Struct, frozen=True):
     """What a removed-state artifact still showed to this one detector. It never certifies erasure."""
 
@@ -188,6 +203,7 @@ class EvidenceRow(msgspec.Struct, frozen=True, kw_only=True):
     detection: DetectionRecord
     batch: BatchRecord | msgspec.UnsetType = msgspec.UNSET
     error: ErrorRecord | msgspec.UnsetType = msgspec.UNSET
+    network: NetworkRecord | msgspec.UnsetType = msgspec.UNSET
     removal: RemovalRecord | None
     fidelity: FidelityRecord
     outcome: Outcome

@@ -19,11 +19,14 @@ from pytest_benchbench.evidence.observation import (
     EvidenceRow,
     FidelityRecord,
     ManifestReference,
+    NetworkRecord,
     RemovalRecord,
 )
 from pytest_benchbench.evidence.observing import Observation, PinnedFile, Question, observe, observe_batch
 from pytest_benchbench.manifests.reading import ManifestChangedError
+from pytest_benchbench.session.network import GUARD
 from pytest_benchbench.session.node_names import CaseNode
+from pytest_benchbench.session.row_timeout import TIMER, RowTimeout
 
 if TYPE_CHECKING:
     from pytest_benchbench.manifests.reading import CaseRef, Manifest
@@ -60,16 +63,46 @@ def ask(item: CaseItem, adapter: PooledAdapter) -> Observation:
         return observe(item.question(), adapter, item.plan.artifacts)
     if (answered := group.answers.pop(item, None)) is not None:
         return answered
+    item.refused_earlier = 0
     try:
-        adapter.load()
+        load(item, adapter)
     except Exception:
         return observe(item.question(), adapter, item.plan.artifacts)  # which says why
     if not isinstance(adapter.adapter, BatchAdapter):
         return observe(item.question(), adapter, item.plan.artifacts)
     wave = group.next_wave(item, adapter.adapter.batch_size)
+    if len(wave) == 1:
+        return observe(item.question(), adapter, item.plan.artifacts)
+    try:
+        return _ask_wave(wave, adapter)
+    except RowTimeout:  # which of its rows is at fault, nobody knows: each is asked alone, in a time of its own
+        item.config.stash[TIMER].restart()
+        item.plan.pool.drop(group.name)
+    return ask(item, item.plan.pool.warm(group.name))
+
+
+def _ask_wave(wave: list[CaseItem], adapter: PooledAdapter) -> Observation:
+    """Ask about several rows of a group at once, keep the answers of the later ones, and give that of the first."""
+    item, group = wave[0], wave[0].group
+    if (timer := item.config.stash.get(TIMER, None)) is not None:
+        timer.restart(rows=len(wave))
+    guard = item.config.stash[GUARD]
+    refused = guard.refused
     observations = observe_batch([member.question() for member in wave], adapter, item.plan.artifacts)
-    group.answers.update(zip(wave[1:], observations[1:], strict=True))
+    for member, observation in zip(wave[1:], observations[1:], strict=True):
+        member.refused_earlier = guard.refused - refused
+        group.answers[member] = observation
     return observations[0]
+
+
+def load(item: CaseItem, adapter: PooledAdapter) -> None:
+    """Load an adapter for an item, if it is not, and count what the network guard refuses to it meanwhile.
+
+    Raises:
+        AdapterUnavailable, AdapterLoadError: As ``PooledAdapter.load``.
+    """
+    with item.config.stash[GUARD].loading(adapter):
+        adapter.load()
 
 
 def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
@@ -88,6 +121,7 @@ def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
         detection=observation.detection,
         batch=msgspec.UNSET if observation.batch is None else observation.batch,
         error=msgspec.UNSET if observation.error is None else observation.error,
+        network=network_record(item),
         removal=observation.removal,
         fidelity=observation.fidelity,
         outcome=observation.outcome,
@@ -95,8 +129,21 @@ def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
     )
 
 
+def network_record(item: CaseItem) -> NetworkRecord:
+    """Say what the network guard let through and refused while the item ran."""
+    pooled = item.cold or item.plan.pool.warm(item.group.name)
+    return item.config.stash[GUARD].record(pooled, earlier=item.refused_earlier)
+
+
 def unobserved_row(
-    node: CaseNode, manifest: Manifest, ref: CaseRef, error: ErrorRecord, outcome: Literal["error", "not_run"] = "error"
+    node: CaseNode,
+    manifest: Manifest,
+    ref: CaseRef,
+    error: ErrorRecord,
+    outcome: Literal["error", "not_run"] = "error",
+    *,
+    status: Literal["error", "timeout"] = "error",
+    network: NetworkRecord | msgspec.UnsetType = msgspec.UNSET,
 ) -> EvidenceRow:
     """Write the evidence of a row that no adapter was seen to answer.
 
@@ -108,6 +155,8 @@ def unobserved_row(
         ref: Where in the manifest.
         error: Why there is no answer.
         outcome: ``not_run`` for a row that was planned and never tried to the end.
+        status: ``timeout`` for a row that took too long.
+        network: What was refused to the row, where the process that knows writes it.
     """
     try:
         found = manifest.read(ref)
@@ -127,8 +176,9 @@ def unobserved_row(
         artifact=ArtifactRecord(artifact_sha256, None),
         adapter=AdapterRecord(node.adapter, None, None, {}, None, ()),
         code=UNKNOWN_CODE,
-        detection=DetectionRecord("error", None, None),
+        detection=DetectionRecord(status, None, None),
         error=error,
+        network=network,
         removal=RemovalRecord.of("error") if was_removed else None,
         fidelity=FidelityRecord("error", reason="the row was not observed"),
         outcome=outcome,

@@ -118,7 +118,12 @@ class AdapterGroup(pytest.Collector):
                 yield CaseItem.make(self, function, manifest, ref)
 
     def next_wave(self, item: CaseItem, size: int) -> list[CaseItem]:
-        """Choose the rows of one batch: ``item``, then those of this group that follow it and were not asked yet."""
+        """Choose the rows of one batch: ``item``, then those of this group that follow it and were not asked yet.
+
+        A row that was in a wave before and comes again, since that was interrupted or the row is repeated, is asked alone.
+        """
+        if item in self._asked:
+            return [item]
         if not self._members:
             self._members = [i for i in self.session.items if isinstance(i, CaseItem) and i.group is self]
             self._order = {member: index for index, member in enumerate(self._members)}
@@ -140,6 +145,8 @@ class CaseItem(LazyRequestFunction):
     observation: Observation | None = None
     cold: PooledAdapter | None = None
     row: ManifestRow | None = None
+    refused_earlier: int = 0
+    """Network connections that were refused while this row was asked about in the time of an earlier one."""
 
     @classmethod
     def make(cls, group: AdapterGroup, function: pytest.Function, manifest: Manifest, ref: CaseRef) -> CaseItem:

@@ -80,8 +80,10 @@ def _item(request: pytest.FixtureRequest) -> CaseItem:
 
 
 def _loaded(item: CaseItem, pooled: PooledAdapter) -> Adapter:
+    from pytest_benchbench.session.asking import load
+
     with suppress(Exception):
-        pooled.load()
+        load(item, pooled)
         return pooled.adapter
     _observe(item, pooled)  # which says why, in the evidence and on the terminal
     raise RuntimeError(f"adapter {item.group.name} cannot be loaded")

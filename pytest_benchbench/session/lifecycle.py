@@ -58,6 +58,7 @@ def start(session: pytest.Session) -> None:
         from pytest_benchbench.session.worker import WorkerSide
 
         plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
+        _begin_guarding(config, plan)
         config.pluginmanager.register(WorkerSide(plan), "benchbench-worker")
 
 
@@ -76,7 +77,23 @@ def _start_controller(session: pytest.Session) -> None:
     if not plan.manifests:
         return
     config.stash[_PLAN] = plan
+    if not distributed:  # where workers run the rows, this process may need connections to reach them
+        _begin_guarding(config, plan)
     config.pluginmanager.register(Recorder(plan, config, distributed=distributed), "benchbench-recorder")
+
+
+def _begin_guarding(config: pytest.Config, plan: Plan) -> None:
+    """Guard the network and the time of rows in a process that runs them; before what ends a session is registered."""
+    from pytest_benchbench.session.network import GUARD, NetworkGuard
+    from pytest_benchbench.session.row_timeout import TIMER, RowTimer, own_stderr
+
+    guard = config.stash[GUARD] = NetworkGuard(plan.settings.network)
+    config.pluginmanager.register(guard, "benchbench-network")
+    config.add_cleanup(guard.end)
+    guard.begin()
+    if plan.settings.row_timeout is not None:
+        timer = config.stash[TIMER] = RowTimer(plan.settings.row_timeout, plan, own_stderr())
+        config.pluginmanager.register(timer, "benchbench-row-timeout")
 
 
 def _built_manifests(config: pytest.Config) -> list[Path]:

@@ -275,7 +275,12 @@ def _assemble(
         positional=positional,
         expectations=expectations,
         select=select,
-        pool=AdapterPool(registry, {choice.alias: choice for choice in settings.adapters}, settings.invocation_dir),
+        pool=AdapterPool(
+            registry,
+            {choice.alias: choice for choice in settings.adapters},
+            settings.invocation_dir,
+            network_allowed=settings.network == "allow",
+        ),
         artifacts=ArtifactLoader(max_pixels=settings.max_pixels),
     )
 

@@ -2,13 +2,14 @@
 
 Used: ``Function._fixtureinfo`` (read once per suite, shared by its rows), ``Function._request`` and ``_initrequest`` (made
 when a row runs: a request for each collected row would cost memory and time), ``Function._instance`` and ``_obj`` (a fresh
-instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``, and
-``_use_item_location`` of ``Skipped``.
+instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``,
+``_use_item_location`` of ``Skipped``, and that ``CallInfo.from_call`` is what catches the exceptions of a phase.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from types import FrameType
 from typing import Any, NoReturn, Self
 
 import pytest
@@ -84,3 +85,12 @@ def skip_at_item(reason: str) -> NoReturn:
         pytest.skip.Exception: Always.
     """
     raise pytest.skip.Exception(reason, _use_item_location=True)
+
+
+def is_in_phase(frame: FrameType | None) -> bool:
+    """Say whether what a frame raises ends as the outcome of a setup, a call or a teardown, and not in pytest itself."""
+    while frame is not None:
+        frame = frame.f_back
+        if frame is not None and frame.f_code is pytest.CallInfo.from_call.__func__.__code__:  # type: ignore[attr-defined]
+            return True
+    return False

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from pytest_benchbench.evidence.environment import code_record
-from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow
+from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, NetworkRecord
 from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
@@ -136,7 +136,8 @@ class Recorder:
         if self._run is None:
             return
         if (evidence := getattr(report, EVIDENCE, None)) is not None:
-            self._keep(report.nodeid, self._rows.decode(evidence), _worker(report))
+            row = self._rows.decode(evidence)
+            self._keep(report.nodeid, row, _worker(report), same_attempt=report.when == "teardown")
             if report.outcome == "rerun":
                 self._answered.discard(report.nodeid)
         elif report.when == "???":
@@ -150,6 +151,8 @@ class Recorder:
         self._pending.pop(nodeid, None)
         key = msgspec.structs.replace(row.key, attempt=self._attempts[nodeid])
         row = msgspec.structs.replace(row, run_id=self._run_id, key=key, code=self._code, worker=worker)
+        if row.network is msgspec.UNSET:  # the process that would know is gone
+            row = msgspec.structs.replace(row, network=NetworkRecord(self._plan.settings.network))
         self._run.record(row)
 
     def _keep_crash(self, nodeid: str, worker: str | None) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
-from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mismatch
 from pytest_benchbench.evidence.observing import ARTIFACT_ERRORS, Observation, ObservationError
-from pytest_benchbench.session.asking import evidence_row, unobserved_row
+from pytest_benchbench.session.asking import evidence_row, network_record, unobserved_row
 from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.row_timeout import RowTimeout
 
 EVIDENCE = "benchbench_evidence"
 """Attribute of a report: one row of evidence as a JSON string, which every transport between processes can carry."""
@@ -19,17 +20,28 @@ EVIDENCE = "benchbench_evidence"
 MEASURED = "benchbench_measured"
 """Attribute of a report that is shown in the category ``measured``."""
 
+INTERRUPTED_FRAMES = 8
+"""The innermost frames of a row that took too long, shown to people: the outer ones are pytest's."""
+
 PROPERTY_PREFIX = "benchbench."
 
 _encode = msgspec.json.Encoder().encode
 
 
 def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Attach the row's evidence to the report of its call (or of the setup that failed) and show the row by its outcome."""
-    if call.when == "teardown" or (call.when == "setup" and report.passed) or item.running:
+    """Attach the row's evidence to the report of its call (or of the setup that failed) and show the row by its outcome.
+
+    A row that took too long has no verdict, whatever it had answered by then; also where that is found at its teardown.
+    """
+    value = None if call.excinfo is None else call.excinfo.value
+    took_too_long = isinstance(value, RowTimeout)
+    if item.running or (call.when == "teardown" and not took_too_long) or (call.when == "setup" and report.passed):
         return
     observation, item.observation = item.observation, None
-    value = None if call.excinfo is None else call.excinfo.value
+    if value is not None and took_too_long:
+        observation = None
+        report.longrepr = item.line(f"error: {RowTimeout.__name__}: {one_line(value)}")
+        report.sections.append(("interrupted at", traceback_text(value, frames=INTERRUPTED_FRAMES)))
     if call.when == "setup" and isinstance(value, (ObservationError, *ARTIFACT_ERRORS)):
         said = str(value) if isinstance(value, ObservationError) else f"error: {type(value).__name__}: {value}"
         report.longrepr = item.line(one_line(said))
@@ -51,7 +63,9 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
     """Write the evidence of an item, as row and as JSON; what cannot be written is its row's error, not the session's."""
     if observation is None:
         error = ErrorRecord("NotObserved", "the suite never called observe()")
-        if raised is not None:
+        if isinstance(raised, RowTimeout):
+            error = ErrorRecord(RowTimeout.__name__, one_line(raised))
+        elif raised is not None:
             error = ErrorRecord(type(raised).__name__, one_line(raised))
     else:
         try:
@@ -61,7 +75,9 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
             error = ErrorRecord(type(failed).__name__, one_line(failed))
         else:
             return row, encoded
-    row = unobserved_row(item.case_node, item.manifest, item.ref, error)
+    status: Literal["error", "timeout"] = "timeout" if isinstance(raised, RowTimeout) else "error"
+    network = network_record(item)
+    row = unobserved_row(item.case_node, item.manifest, item.ref, error, status=status, network=network)
     return row, _encode(row).decode()
 
 
