@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -73,11 +74,21 @@ class DigestColumn:
         """Give the digests as numbers of shape (n, width / 8); nothing can be appended while they are in use."""
         return np.frombuffer(self._bytes, dtype=np.uint64).reshape(-1, self._width // 8)
 
-    def groups(self) -> Groups:
-        """Find the equal digests."""
+    def groups(self, codes: array[int] | None = None) -> Groups:
+        """Find the equal digests.
+
+        Args:
+            codes: A number for each digest, of four bytes without sign; entries are equal if both their digests and their
+                numbers are.
+        """
         words = self.words()
-        order = np.lexsort(words.T)
-        starts = np.ones(len(order), dtype=np.bool_)
-        ascending = words[order]
-        starts[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
+        keys = [*words.T]
+        if codes is not None:
+            keys.append(np.frombuffer(codes, dtype=np.uint32))
+        order = np.lexsort(keys)
+        starts = np.zeros(len(order), dtype=np.bool_)
+        starts[:1] = True
+        for key in keys:
+            ascending = key[order]
+            starts[1:] |= ascending[1:] != ascending[:-1]
         return Groups(order, starts)

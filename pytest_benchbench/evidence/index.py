@@ -79,10 +79,10 @@ class EvidenceIndex:
     """Takes the lines of one or several files one after the other."""
 
     def __init__(self) -> None:
-        self._decoder = msgspec.json.Decoder(Head)
-        self._encode = msgspec.json.Encoder().encode
-        self._rows = DigestColumn()
+        self._decode = msgspec.json.Decoder(Head).decode
         self._cases = DigestColumn()
+        self._series = array("I")
+        self._series_codes: dict[tuple[str, str, str], int] = {}
         self._manifest_lines = DigestColumn()
         self._attempts = array("I")
         self._outcomes = bytearray()
@@ -100,11 +100,11 @@ class EvidenceIndex:
         Raises:
             ValueError, RecursionError: It is no row of evidence.
         """
-        head = self._decoder.decode(line)
+        head = self._decode(line)
         key = head.key
-        # as JSON, no two different identities are the same text
-        self._rows.append(text_digest(self._encode((key.suite, key.adapter, key.case_id, key.params or ""))))
+        series = (key.suite, key.adapter, key.params or "")
         self._cases.append(text_digest(key.case_id.encode()))
+        self._series.append(self._series_codes.setdefault(series, len(self._series_codes)))
         unread = not head.row_sha256 and head.outcome not in SETTLED  # the manifest could not be read again
         self._manifest_lines.append(_NOTHING_KNOWN if unread else text_digest(head.row_sha256.encode()))
         self._attempts.append(key.attempt)
@@ -165,5 +165,5 @@ class EvidenceIndex:
 
     def _grouped(self) -> Groups:
         if self._groups is None or len(self._groups.order) != len(self):
-            self._groups = self._rows.groups()
+            self._groups = self._cases.groups(self._series)
         return self._groups

@@ -23,8 +23,7 @@ class EvidenceError(Exception):
     """An evidence file that cannot be read; the message names file, line and fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettledRow:
+class SettledRow(msgspec.Struct, frozen=True, gc=False):
     """A planned row with the attempt that counts.
 
     Attributes:
@@ -93,14 +92,15 @@ class IndexedEvidence:
             raise EvidenceError(f"{self.path}: lost lines while it was read")
 
 
-def complete_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
+def complete_lines(path: Path, begin: int = 0, first: int = 1) -> Iterator[tuple[int, int, bytes]]:
     """Yield ``(line number, byte offset, line)`` of every terminated line.
 
     An unterminated last line is what a killed writer leaves; it was never acknowledged and is passed over.
 
     Args:
         path: The file.
-        begin: Byte offset of the line to begin with; lines are numbered from there, beginning with 1.
+        begin: Byte offset of the line to begin with.
+        first: Its number.
 
     Raises:
         EvidenceError: A line is longer than ``MAX_LINE_BYTES``.
@@ -108,7 +108,7 @@ def complete_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, int, bytes
     offset = begin
     with path.open("rb", buffering=_BUFFER_BYTES) as file:
         file.seek(begin)
-        for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES + 1), b""), 1):
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES + 1), b""), first):
             if not line.endswith(b"\n"):
                 if len(line) > MAX_LINE_BYTES:
                     raise EvidenceError(f"{path}:{number}: the line is longer than {MAX_LINE_BYTES} bytes")

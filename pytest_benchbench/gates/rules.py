@@ -6,22 +6,21 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
 from pytest_benchbench.evidence.grouping import Standing, base, facet
-from pytest_benchbench.evidence.observation import EvidenceRow
+from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.gates.policy import Rule
 from pytest_benchbench.statistics.intervals import wilson_interval
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
 
-_OUTSIDE, _UNDECIDED, _YES, _NO = range(4)
-"""What a row is to a rule that counts units."""
+_DECIDED = frozenset({"detected", "not_detected", "unstable"})
 
 _NAMELESS = bytes(TEXT_DIGEST_BYTES)
 
@@ -35,19 +34,19 @@ class Count:
         failing: Whether the counted rows are the failures, the others are, or nobody can say.
     """
 
-    counted: Callable[[SettledRow, Standing], bool]
+    counted: Callable[[Outcome, Standing], bool]
     failing: Literal["counted", "others"] | None
 
 
 COUNTS: dict[str, Count] = {
-    "planned_count": Count(lambda _row, _standing: True, None),
-    "match_count": Count(lambda row, _standing: row.outcome == "match", "others"),
-    "mismatch_count": Count(lambda row, _standing: row.outcome == "mismatch", "counted"),
-    "measured_count": Count(lambda row, _standing: row.outcome == "measured", None),
-    "known_mismatch_count": Count(lambda row, _standing: row.outcome == "known_mismatch", "counted"),
-    "error_count": Count(lambda _row, standing: standing == "error", "counted"),
-    "unavailable_count": Count(lambda _row, standing: standing == "unavailable", "counted"),
-    "unstable_count": Count(lambda _row, standing: standing == "unstable", "counted"),
+    "planned_count": Count(lambda _outcome, _standing: True, None),
+    "match_count": Count(lambda outcome, _standing: outcome == "match", "others"),
+    "mismatch_count": Count(lambda outcome, _standing: outcome == "mismatch", "counted"),
+    "measured_count": Count(lambda outcome, _standing: outcome == "measured", None),
+    "known_mismatch_count": Count(lambda outcome, _standing: outcome == "known_mismatch", "counted"),
+    "error_count": Count(lambda _outcome, standing: standing == "error", "counted"),
+    "unavailable_count": Count(lambda _outcome, standing: standing == "unavailable", "counted"),
+    "unstable_count": Count(lambda _outcome, standing: standing == "unstable", "counted"),
 }
 """An unstable row is a mismatch too: it is in both counts."""
 
@@ -74,67 +73,94 @@ class Measurement:
     max_failures: int | None
 
 
+class _Kind(NamedTuple):
+    """All that rules see of a row, beside the unit that it belongs to."""
+
+    adapter: str
+    facets: tuple[str | None, ...]
+    outcome: Outcome
+    standing: Standing
+
+
 class Tallies:
     """Sees every settled row once and then says whether rules hold.
 
-    Memory: a byte a row for each rule that counts units, and 20 bytes a row for each kind of unit that some rule counts:
-    artifacts, or bases. A policy that counts rows alone takes none.
+    Rows are counted by kind. Memory: 4 bytes a row if some rule counts units, and 16 for each sort of unit that some rule
+    counts: artifacts, or bases.
 
     Args:
         rules: What is measured.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._artifacts = _Units(lambda row: row.artifact.sha256)
-        self._bases = _Units(base)
-        self._tallies: list[tuple[Rule, _RowTally | _BaseTally | _RateTally]] = []
-        for rule in rules:
-            units = self._bases if rule.unit == "base" else self._artifacts
-            if rule.metric == "detection_rate":
-                self._tallies.append((rule, _RateTally(rule, units)))
-            elif rule.unit == "base":
-                self._tallies.append((rule, _BaseTally(rule, COUNTS[rule.metric], units)))
-            else:
-                self._tallies.append((rule, _RowTally(rule, COUNTS[rule.metric])))
+        self._rules = tuple(rules)
+        self._facets = tuple(sorted({name for rule in self._rules for name in rule.slice or ()}))
+        self._codes: dict[_Kind, int] = {}
+        self._rows: list[int] = []
+        self._kinds = array("I")
+        self._units = {unit: _UNITS[unit]() for unit in sorted({_unit(rule) for rule in self._rules} - {"row"})}
 
     def add(self, settled: SettledRow, standing: Standing) -> None:
         """Take one row."""
-        for units in (self._artifacts, self._bases):
-            if units.wanted:
-                units.add(settled.row)
-        for rule, tally in self._tallies:
-            tally.add(settled, standing, is_in_slice=_in_slice(rule, settled.row))
+        row = settled.row
+        facets = tuple([facet(row, name) for name in self._facets])
+        kind = _Kind(row.key.adapter, facets, settled.outcome, standing)
+        code = self._codes.setdefault(kind, len(self._rows))
+        if code == len(self._rows):
+            self._rows.append(0)
+        self._rows[code] += 1
+        if self._units:
+            self._kinds.append(code)
+            for units in self._units.values():
+                units.add(row)
 
     def measurements(self) -> Iterator[tuple[Rule, Measurement]]:
         """Say for each rule what was found, at least once, in the order of the rules."""
-        for rule, tally in self._tallies:
-            for found in tally.measurements():
-                yield rule, found
+        kinds = np.array(self._kinds, dtype=np.uint32)
+        for rule in self._rules:
+            takes = [self._takes(rule, kind) for kind in self._codes]
+            if _unit(rule) == "row":
+                yield rule, self._of_rows(rule, takes)
+            else:
+                shown = _Shown(list(self._codes), kinds, self._units[_unit(rule)])
+                findings = shown.rate(rule, takes) if rule.metric == "detection_rate" else [shown.bases(rule, takes)]
+                for found in findings:
+                    yield rule, found
+
+    def _takes(self, rule: Rule, kind: _Kind) -> bool:
+        """Say whether rows of a kind are in the rule's slice."""
+        values = dict(zip(self._facets, kind.facets, strict=True))
+        return all(values[name] == value for name, value in (rule.slice or {}).items())
+
+    def _of_rows(self, rule: Rule, takes: list[bool]) -> Measurement:
+        count = COUNTS[rule.metric]
+        n = k = 0
+        for kind, rows, is_taken in zip(self._codes, self._rows, takes, strict=True):
+            if is_taken:
+                n += rows
+                k += rows * count.counted(kind.outcome, kind.standing)
+        return _counted(rule, count, n, k)
+
+
+def _unit(rule: Rule) -> Literal["row", "artifact", "base"]:
+    """Say what a rule counts: a rate is about artifacts where a count is about rows."""
+    if rule.unit == "base":
+        return "base"
+    return "artifact" if rule.metric == "detection_rate" else "row"
 
 
 class _Units:
-    """What rules count instead of rows: for every row the unit that it belongs to, and its adapter.
-
-    Args:
-        name: Gives the unit's name, or ``None`` for a row that belongs to none.
-    """
+    """The unit that each row belongs to."""
 
     def __init__(self, name: Callable[[EvidenceRow], str | None]) -> None:
         self._name = name
         self._digests = DigestColumn()
-        self._adapters = array("I")
         self._numbers: NDArray[np.intp] | None = None
-        self.adapter_codes: dict[str, int] = {}
-        self.wanted = False
 
     def add(self, row: EvidenceRow) -> None:
+        """Take the next row."""
         name = self._name(row)
         self._digests.append(_NAMELESS if name is None else text_digest(name.encode()))
-        self._adapters.append(self.adapter_codes.setdefault(row.key.adapter, len(self.adapter_codes)))
-
-    def of_adapter(self, code: int) -> NDArray[np.bool_]:
-        """Say of every row whether it is the adapter's."""
-        return np.frombuffer(self._adapters, dtype=np.uint32) == code
 
     def numbers(self) -> NDArray[np.intp]:
         """Give for every row the number of its unit."""
@@ -144,105 +170,81 @@ class _Units:
 
     def nameless(self) -> NDArray[np.bool_]:
         """Say of every row whether it belongs to no unit."""
-        return ~self._digests.words().any(axis=1)
+        nameless: NDArray[np.bool_] = np.all(self._digests.words() == 0, axis=1)
+        return nameless
 
 
-class _RowTally:
-    """Counts rows."""
-
-    def __init__(self, rule: Rule, count: Count) -> None:
-        self._rule = rule
-        self._count = count
-        self._n = 0
-        self._counted = 0
-
-    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
-        if is_in_slice:
-            self._n += 1
-            self._counted += self._count.counted(settled, standing)
-
-    def measurements(self) -> Iterator[Measurement]:
-        yield _counted(self._rule, self._count, self._n, self._counted)
+_UNITS: dict[str, Callable[[], _Units]] = {
+    "artifact": lambda: _Units(lambda row: row.artifact.sha256),
+    "base": lambda: _Units(base),
+}
 
 
-class _BaseTally:
-    """Counts bases.
+class _Shown:
+    """Rows by kind and unit, of which rules count the units.
 
-    A base is counted when one of its rows is; where the counted ones are the good ones, when all of its rows are.
+    Args:
+        kinds: All kinds.
+        rows: The kind of each row, as a place in ``kinds``.
+        units: The unit of each row.
     """
 
-    def __init__(self, rule: Rule, count: Count, units: _Units) -> None:
-        self._rule = rule
-        self._count = count
-        self._units = units
-        self._rows = bytearray()
-        units.wanted = True
+    def __init__(self, kinds: list[_Kind], rows: NDArray[np.uint32], units: _Units) -> None:
+        self._kinds = kinds
+        self._rows = rows
+        self._numbers = units.numbers()
+        self._nameless = units.nameless()
 
-    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
-        self._rows.append(_OUTSIDE if not is_in_slice else _YES if self._count.counted(settled, standing) else _NO)
+    def bases(self, rule: Rule, takes: list[bool]) -> Measurement:
+        """Count bases: those of which a row is counted; where counted rows are the good ones, those without any other."""
+        count = COUNTS[rule.metric]
+        counts = [count.counted(kind.outcome, kind.standing) for kind in self._kinds]
+        n, is_complete = self._count(takes)
+        if not is_complete:
+            return _uncomputed(rule, rule.slice, n)
+        yes, _ = self._count([taken and counted for taken, counted in zip(takes, counts, strict=True)])
+        no, _ = self._count([taken and not counted for taken, counted in zip(takes, counts, strict=True)])
+        return _counted(rule, count, n, n - no if count.failing == "others" else yes)
 
-    def measurements(self) -> Iterator[Measurement]:
-        rows = np.frombuffer(self._rows, dtype=np.uint8)
-        units, nameless = self._units.numbers(), self._units.nameless()
-        n = np.unique(units[rows != _OUTSIDE]).size
-        if nameless[rows != _OUTSIDE].any():
-            yield _uncomputed(self._rule, self._rule.slice, n)
-            return
-        with_yes, with_no = np.unique(units[rows == _YES]), np.unique(units[rows == _NO])
-        counted = n - with_no.size if self._count.failing == "others" else with_yes.size
-        yield _counted(self._rule, self._count, n, counted)
+    def rate(self, rule: Rule, takes: list[bool]) -> Iterator[Measurement]:
+        """Give the share of units that were detected, each adapter apart: rates are never pooled over adapters.
+
+        A unit is an artifact, so that repeating it cannot narrow an interval, or a base. A unit whose rows disagree, or that
+        is unstable, counts against the rule: as not detected where a rate has to be high, as detected where it has to be
+        low. Rows without a decision (errors, unavailable, scored) belong to no unit.
+        """
+        wanted = "detected" if _wants_high(rule) else "not_detected"
+        adapters = sorted({kind.adapter for kind, taken in zip(self._kinds, takes, strict=True) if taken})
+        if not adapters:
+            yield _uncomputed(rule, rule.slice, 0)
+        for adapter in adapters:
+            decided = [
+                taken and kind.adapter == adapter and kind.standing in _DECIDED
+                for kind, taken in zip(self._kinds, takes, strict=True)
+            ]
+            failed = [is_so and kind.standing != wanted for kind, is_so in zip(self._kinds, decided, strict=True)]
+            n, is_complete = self._count(decided)
+            where = {**(rule.slice or {}), "adapter": adapter}
+            yield _rated(rule, where, n, self._count(failed)[0]) if n and is_complete else _uncomputed(rule, where, n)
+
+    def _count(self, kinds: list[bool]) -> tuple[int, bool]:
+        """Count the units that have a row of these kinds, and say whether every such row belongs to one."""
+        rows = np.array(kinds, dtype=np.bool_)[self._rows] if kinds else np.zeros(0, dtype=np.bool_)
+        return int(np.unique(self._numbers[rows]).size), not self._nameless[rows].any()
 
 
-class _RateTally:
-    """The share of units that were detected, each adapter apart: rates are never pooled over adapters.
+def _wants_high(rule: Rule) -> bool:
+    return rule.op in {">=", ">"}
 
-    A unit is an artifact, so that repeating it cannot narrow an interval, or a base. A unit whose rows disagree, or that
-    is unstable, counts against the rule: as not detected where a rate has to be high, as detected where it has to be low.
-    Rows without a decision (errors, unavailable, scored) belong to no unit.
-    """
 
-    def __init__(self, rule: Rule, units: _Units) -> None:
-        self._rule = rule
-        self._wants_high = rule.op in {">=", ">"}
-        self._units = units
-        self._rows = bytearray()
-        units.wanted = True
+def _rated(rule: Rule, where: dict[str, str], n: int, failures: int) -> Measurement:
+    """Give the finding of a rule about a rate that ``failures`` of ``n`` units, at least one, count against it."""
 
-    def add(self, settled: SettledRow, standing: Standing, *, is_in_slice: bool) -> None:
-        if not is_in_slice:
-            self._rows.append(_OUTSIDE)
-        elif standing not in {"detected", "not_detected", "unstable"}:
-            self._rows.append(_UNDECIDED)
-        else:
-            failed = standing != ("detected" if self._wants_high else "not_detected")
-            self._rows.append(_NO if failed else _YES)
+    def value(failed: int) -> float:
+        return _bounded_rate(n - failed if _wants_high(rule) else failed, n, rule.bound)
 
-    def measurements(self) -> Iterator[Measurement]:
-        rows = np.frombuffer(self._rows, dtype=np.uint8)
-        units, nameless = self._units.numbers(), self._units.nameless()
-        is_empty = True
-        for adapter, code in sorted(self._units.adapter_codes.items()):
-            of_adapter = (rows != _OUTSIDE) & self._units.of_adapter(code)
-            if not of_adapter.any():
-                continue
-            is_empty = False
-            decided = of_adapter & (rows != _UNDECIDED)
-            n, failures = np.unique(units[decided]).size, np.unique(units[decided & (rows == _NO)]).size
-            where = {**(self._rule.slice or {}), "adapter": adapter}
-            yield self._measure(where, n, failures, is_complete=not nameless[decided].any())
-        if is_empty:
-            yield _uncomputed(self._rule, self._rule.slice, 0)
-
-    def _measure(self, where: dict[str, str], n: int, failures: int, *, is_complete: bool) -> Measurement:
-        rule = self._rule
-        if n == 0 or not is_complete:
-            return _uncomputed(rule, where, n)
-
-        def value(failed: int) -> float:
-            return _bounded_rate(n - failed if self._wants_high else failed, n, rule.bound)
-
-        passed = n >= rule.min_n and _holds(rule, value(failures))
-        return Measurement(where, n, passed, value(failures), failures, _largest(rule, value, n))
+    passed = n >= rule.min_n and _holds(rule, value(failures))
+    return Measurement(where, n, passed, value(failures), failures, _largest(rule, value, n))
 
 
 def _counted(rule: Rule, count: Count, n: int, k: int) -> Measurement:
@@ -255,10 +257,6 @@ def _counted(rule: Rule, count: Count, n: int, k: int) -> Measurement:
     elif count.failing == "others" and rule.op in {">=", ">", "=="}:
         failures, largest = n - k, _largest(rule, lambda failed: n - failed, n)
     return Measurement(rule.slice, n, n >= rule.min_n and _holds(rule, k), k, failures, largest)
-
-
-def _in_slice(rule: Rule, row: EvidenceRow) -> bool:
-    return rule.slice is None or all(facet(row, name) == value for name, value in rule.slice.items())
 
 
 def _holds(rule: Rule, value: float) -> bool:

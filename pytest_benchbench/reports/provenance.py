@@ -14,21 +14,17 @@ class Provenance:
     """Collects the distinct inputs of the rows and how many rows rest on each. Memory: one entry for each of them."""
 
     def __init__(self) -> None:
-        self._manifests: Counter[tuple[str, str]] = Counter()
+        self._origins: Counter[tuple[str, str, str, CodeRecord]] = Counter()
         self._adapters: Counter[bytes] = Counter()
         self._last: dict[str, tuple[AdapterRecord, bytes]] = {}  # rows of one adapter mostly agree: encode what is new
-        self._code: Counter[CodeRecord] = Counter()
-        self._runs: set[str] = set()
         self._encoder = msgspec.json.Encoder(order="deterministic")
 
     def add(self, row: EvidenceRow) -> None:
         """Take one row."""
-        self._manifests[row.manifest.name, row.manifest.sha256] += 1
+        self._origins[row.run_id, row.manifest.name, row.manifest.sha256, row.code] += 1
         if self._last.get(row.key.adapter, (None, b""))[0] != row.adapter:
             self._last[row.key.adapter] = (row.adapter, self._encoder.encode((row.key.adapter, row.adapter)))
         self._adapters[self._last[row.key.adapter][1]] += 1
-        self._code[row.code] += 1
-        self._runs.add(row.run_id)
 
     def document(self, name: str, sha256: str) -> dict[str, Any]:
         """Give the inputs, sorted, with the number of rows that rest on each.
@@ -37,19 +33,24 @@ class Provenance:
             name: The file of evidence that the rows came from.
             sha256: Its digest, which binds the report to it.
         """
+        manifests: Counter[tuple[str, str]] = Counter()
+        code: Counter[CodeRecord] = Counter()
+        for (_, manifest, digest, ran), rows in self._origins.items():
+            manifests[manifest, digest] += rows
+            code[ran] += rows
         adapters = (msgspec.json.decode(encoded) for encoded in sorted(self._adapters))
         return {
             "evidence": {"name": name, "sha256": sha256},
-            "run_ids": sorted(self._runs),
+            "run_ids": sorted({run_id for run_id, *_ in self._origins}),
             "manifests": [
-                {"name": name, "sha256": sha256, "rows": rows} for (name, sha256), rows in sorted(self._manifests.items())
+                {"name": manifest, "sha256": digest, "rows": rows} for (manifest, digest), rows in sorted(manifests.items())
             ],
             "adapters": [
                 {"alias": alias, **record, "rows": rows}
                 for (alias, record), (_, rows) in zip(adapters, sorted(self._adapters.items()), strict=True)
             ],
             "code": [
-                {**msgspec.to_builtins(code), "rows": rows}
-                for code, rows in sorted(self._code.items(), key=lambda item: self._encoder.encode(item[0]))
+                {**msgspec.to_builtins(ran), "rows": rows}
+                for ran, rows in sorted(code.items(), key=lambda item: self._encoder.encode(item[0]))
             ],
         }

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from pytest_benchbench.evidence.observation import DetectionRecord, FidelityRecord
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.tables import Facets, Series
@@ -16,81 +18,94 @@ DETECTION_QUANTITIES = ("message_bit_accuracy", "score")
 
 FIDELITY_QUANTITIES = ("mae", "changed_fraction", "psnr_db", "snr_db", "mean_psnr_db", "changed_frame_fraction")
 
-_Cell = tuple[Series, str | None, str | None]
-
 _numbers = attrgetter(*FIDELITY_QUANTITIES)
 _statuses = attrgetter("psnr_status", "snr_status", "mean_psnr_status")
 
 
-class DetectionRanges:
-    """Collects what detectors reported beside their verdicts, by adapter and state. Memory: 8 bytes a number."""
+class DetectionCell:
+    """What the detector of one series reported about artifacts of one state. Memory: 8 bytes a number."""
 
     def __init__(self) -> None:
-        self._values: defaultdict[tuple[str | None, ...], array[float]] = defaultdict(_no_numbers)
+        self.message_bit_accuracy = array("d")
+        self.score = array("d")
 
-    def add(self, detection: DetectionRecord, series: Series, facets: Facets) -> None:
+    def add(self, detection: DetectionRecord) -> None:
         """Take the numbers of one row that has a verdict."""
-        for quantity in DETECTION_QUANTITIES:
-            value = getattr(detection, quantity)
-            if value is not None:
-                self._values[*series, facets.state, quantity].append(value)
+        if detection.message_bit_accuracy is not None:
+            self.message_bit_accuracy.append(detection.message_bit_accuracy)
+        if detection.score is not None:
+            self.score.append(detection.score)
+
+
+class DetectionRanges:
+    """Collects what detectors reported beside their verdicts, by adapter and state."""
+
+    def __init__(self) -> None:
+        self._cells: defaultdict[tuple[str | None, ...], DetectionCell] = defaultdict(DetectionCell)
+
+    def cell(self, series: Series, facets: Facets) -> DetectionCell:
+        """Give what collects the rows of a series with these facets."""
+        return self._cells[*series, facets.state]
 
     def document(self) -> list[dict[str, Any]]:
         """Give one line for each adapter, state and quantity that was reported."""
-        names = (*Series._fields, "state", "quantity")
+        names = (*Series._fields, "state")
         return [
-            {**dict(zip(names, cell, strict=True)), **_range(self._values[cell])}
-            for cell in sorted(self._values, key=sort_key)
+            {**dict(zip(names, key, strict=True)), "quantity": quantity, **_range(values)}
+            for key in sorted(self._cells, key=sort_key)
+            for quantity in DETECTION_QUANTITIES
+            if (values := getattr(self._cells[key], quantity))
         ]
 
 
-class FidelityRanges:
-    """Collects how artifacts compare with their references, by adapter, state and transform. Memory: 8 bytes a number."""
+class FidelityCell:
+    """How artifacts of one series, state and transform compare with their references. Memory: 8 bytes a number."""
 
     def __init__(self) -> None:
-        self._cells: defaultdict[_Cell, tuple[Counter[str], defaultdict[str, array[float]]]] = defaultdict(
-            lambda: (Counter(), defaultdict(_no_numbers))
-        )
+        self.counts: Counter[str] = Counter()
+        self.values = [array("d") for _ in FIDELITY_QUANTITIES]
 
-    def add(self, fidelity: FidelityRecord, series: Series, facets: Facets) -> None:
+    def add(self, fidelity: FidelityRecord) -> None:
         """Take the fidelity of one row that was run."""
-        counts, values = self._cells[series, facets.state, facets.transform]
-        counts[fidelity.status] += 1
+        self.counts[fidelity.status] += 1
         if fidelity.status != "measured":
             return
         if "unbounded_identical" in _statuses(fidelity):
-            counts["unbounded_identical"] += 1
-        for quantity, value in zip(FIDELITY_QUANTITIES, _numbers(fidelity), strict=True):
-            if isinstance(value, float):
-                values[quantity].append(value)
+            self.counts["unbounded_identical"] += 1
+        for values, value in zip(self.values, _numbers(fidelity), strict=True):
+            if type(value) is float:
+                values.append(value)
+
+
+class FidelityRanges:
+    """Collects how artifacts compare with their references, by adapter, state and transform."""
+
+    def __init__(self) -> None:
+        self._cells: defaultdict[tuple[str | None, ...], FidelityCell] = defaultdict(FidelityCell)
+
+    def cell(self, series: Series, facets: Facets) -> FidelityCell:
+        """Give what collects the rows of a series with these facets."""
+        return self._cells[*series, facets.state, facets.transform]
 
     def document(self) -> list[dict[str, Any]]:
         """Give one line for each adapter, state and transform; ``unbounded_identical`` rows are among the measured ones."""
+        names = (*Series._fields, "state", "transform")
+        statuses = ("measured", "unbounded_identical", "incomparable", "no_reference", "error")
         return [
             {
-                **series._asdict(),
-                "state": state,
-                "transform": transform,
-                "measured": counts["measured"],
-                "unbounded_identical": counts["unbounded_identical"],
-                "incomparable": counts["incomparable"],
-                "no_reference": counts["no_reference"],
-                "error": counts["error"],
-                "ranges": {quantity: _range(numbers) for quantity, numbers in sorted(values.items())},
+                **dict(zip(names, key, strict=True)),
+                **{status: cell.counts[status] for status in statuses},
+                "ranges": {
+                    quantity: _range(values)
+                    for quantity, values in sorted(zip(FIDELITY_QUANTITIES, cell.values, strict=True))
+                    if values
+                },
             }
-            for (series, state, transform), (counts, values) in sorted(self._cells.items(), key=_order)
+            for key, cell in sorted(self._cells.items(), key=lambda item: sort_key(item[0]))
+            if cell.counts
         ]
 
 
-def _no_numbers() -> array[float]:
-    return array("d")
-
-
-def _order(item: tuple[_Cell, Any]) -> Any:
-    series, state, transform = item[0]
-    return sort_key((*series, state, transform))
-
-
 def _range(values: array[float]) -> dict[str, Any]:
-    ascending = sorted(values)
+    ascending = np.sort(np.frombuffer(values)).tolist()
     return {"rows": len(ascending), "min": ascending[0], "median": nearest_rank(ascending, 50), "max": ascending[-1]}

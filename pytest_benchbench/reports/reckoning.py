@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_benchbench.evidence.reading import IndexedEvidence
+from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow
 from pytest_benchbench.gates.decision import Decider, Decision, EvidenceFacts
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.reports.summary import Summary
@@ -34,6 +34,7 @@ def reckon(
     left_out: int,
     lazy_verification: bool,
     unaccounted: int = 0,
+    also: Callable[[SettledRow], None] | None = None,
 ) -> Reckoning:
     """Sum up evidence and apply a policy to it.
 
@@ -45,13 +46,15 @@ def reckon(
         left_out: Planned rows that the user left out.
         lazy_verification: Whether files were hashed only when their row came.
         unaccounted: Parts of the whole of which nobody knows how many rows they lost.
+        also: Sees every settled row too, before it is counted.
 
     Raises:
-        EvidenceError: A line that counts is not a row of evidence, or contradicts itself.
+        EvidenceError: A line that counts is not a row of evidence, contradicts itself, or ``also`` refuses it.
     """
     summary = Summary()
     decider = None if policy is None else Decider(policy)
-    evidence.feed(summary.add, *([] if decider is None else [decider.add]))
+    takers = (also, summary.add, decider.add if decider else None)
+    evidence.feed(*(take for take in takers if take is not None))
     facts = EvidenceFacts(
         lost=lost,
         left_out=left_out,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
-from pytest_benchbench.evidence.observation import OUTCOMES
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, facet, standing
+from pytest_benchbench.evidence.observation import OUTCOMES, EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow, index_evidence
 from pytest_benchbench.reports.listings import RowListings
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.provenance import Provenance
-from pytest_benchbench.reports.ranges import DetectionRanges, FidelityRanges
-from pytest_benchbench.reports.tables import Facets, Series, VerdictTally
+from pytest_benchbench.reports.ranges import DetectionCell, DetectionRanges, FidelityCell, FidelityRanges
+from pytest_benchbench.reports.tables import Facets, Series, VerdictCell, VerdictTally
 from pytest_benchbench.reports.timing import TimingTally
 
 SCHEMA_VERSION = 1
@@ -51,11 +52,23 @@ def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     return summary.report(evidence.name, indexed.sha256, run)
 
 
+@dataclass(slots=True)
+class _Cell:
+    """The counters of rows that every table counts alike, found once for all of them."""
+
+    series: Series
+    facets: Facets
+    verdicts: VerdictCell
+    detections: DetectionCell
+    fidelity: FidelityCell
+
+
 class Summary:
     """The counters of a report: every row passes once."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
+        self._cells: dict[tuple[str | None, ...], _Cell] = {}
         self._verdicts = VerdictTally()
         self._detection_ranges = DetectionRanges()
         self._fidelity = FidelityRanges()
@@ -73,21 +86,38 @@ class Summary:
             EvidenceError: It contradicts itself, or names no artifact.
         """
         row = settled.row
-        counts_as, series, facets = standing(settled), Series.of(row), Facets.of(row)
+        counts_as = standing(settled)
+        cell = self._cell(row)
         self._outcomes[settled.outcome] += 1
         self._attempts += settled.attempts
         self._retried += settled.attempts > 1
-        self._verdicts.add(row, series, facets, counts_as)
+        cell.verdicts.add(row, counts_as)
         if counts_as in VERDICT_STANDINGS:
-            self._detection_ranges.add(row.detection, series, facets)
+            cell.detections.add(row.detection)
         if counts_as != "not_run":
-            self._fidelity.add(row.fidelity, series, facets)
-        if facets.state == "removed":
+            cell.fidelity.add(row.fidelity)
+        if cell.facets.state == "removed":
             outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
-            self._removal[*series, facets.transform, outcome] += 1
+            self._removal[*cell.series, cell.facets.transform, outcome] += 1
         self._listings.add(settled)
         self._timing.add(row)
         self._provenance.add(row)
+
+    def _cell(self, row: EvidenceRow) -> _Cell:
+        """Give the counters that the row belongs to."""
+        key = row.key
+        texts = (key.suite, key.params, key.adapter, facet(row, "state"), facet(row, "transform"), facet(row, "arm"))
+        cell = self._cells.get(texts)
+        if cell is None:
+            series, facets = Series.of(row), Facets.of(row)
+            cell = self._cells[texts] = _Cell(
+                series,
+                facets,
+                self._verdicts.cell(series, facets),
+                self._detection_ranges.cell(series, facets),
+                self._fidelity.cell(series, facets),
+            )
+        return cell
 
     def report(self, name: str, sha256: str, run: Mapping[str, Any]) -> dict[str, Any]:
         """Give the report on the rows so far; see ``build_report``.

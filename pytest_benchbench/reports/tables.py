@@ -69,10 +69,6 @@ class Facets(NamedTuple):
         return tuple(getattr(self, name) for name in names)
 
 
-_Cell = tuple[Series, Facets, Standing]
-"""Rows that every table counts alike."""
-
-
 class _Seen(NamedTuple):
     """All that is known of an artifact: where it was shown with an answer, and the answers."""
 
@@ -92,31 +88,45 @@ class _Shown:
         self.cells = array("I")
 
 
-class VerdictTally:
-    """Counts rows and unique artifacts. Memory: 36 bytes a row."""
+class VerdictCell:
+    """The rows of a series that have the same facets.
 
-    def __init__(self) -> None:
-        self._numbers: dict[_Cell, int] = {}
-        self._cells: list[_Cell] = []
-        self._rows: list[int] = []
-        self._shown: defaultdict[Series, _Shown] = defaultdict(_Shown)
+    Args:
+        shown: Collects the artifacts of the series.
+        begin: The number of the cell's first standing; the others follow in the order of ``STANDINGS``.
+    """
 
-    def add(self, row: EvidenceRow, series: Series, facets: Facets, standing: Standing) -> None:
+    def __init__(self, shown: _Shown, begin: int) -> None:
+        self._shown = shown
+        self._numbers = {standing: begin + place for place, standing in enumerate(STANDINGS)}
+        self.rows = dict.fromkeys(STANDINGS, 0)
+
+    def add(self, row: EvidenceRow, standing: Standing) -> None:
         """Count one settled row.
 
         Raises:
             EvidenceError: The artifact's digest is none.
         """
-        cell = (series, facets, standing)
-        number = self._numbers.setdefault(cell, len(self._cells))
-        if number == len(self._cells):
-            self._cells.append(cell)
-            self._rows.append(0)
-        self._rows[number] += 1
+        self.rows[standing] += 1
         if standing in _ANSWERED:
-            shown = self._shown[series]
-            shown.artifacts.append(_digest(row))
-            shown.cells.append(number)
+            self._shown.artifacts.append(_digest(row))
+            self._shown.cells.append(self._numbers[standing])
+
+
+class VerdictTally:
+    """Counts rows and unique artifacts. Memory: 36 bytes a row."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[Series, Facets], VerdictCell] = {}
+        self._kinds: list[tuple[Facets, Standing]] = []
+        self._shown: defaultdict[Series, _Shown] = defaultdict(_Shown)
+
+    def cell(self, series: Series, facets: Facets) -> VerdictCell:
+        """Give what counts the rows of a series with these facets."""
+        if (series, facets) not in self._cells:
+            self._cells[series, facets] = VerdictCell(self._shown[series], len(self._kinds))
+            self._kinds += [(facets, standing) for standing in STANDINGS]
+        return self._cells[series, facets]
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Give every table of ``TABLES`` as a list of lines, sorted by what tells them apart."""
@@ -129,17 +139,17 @@ class VerdictTally:
     def _lines(self, names: tuple[str, ...], seen: Mapping[Series, Mapping[_Seen, int]]) -> Iterator[dict[str, Any]]:
         rows: defaultdict[tuple[str | None, ...], Counter[str]] = defaultdict(Counter)
         artifacts: defaultdict[tuple[str | None, ...], Counter[str]] = defaultdict(Counter)
-        for (series, facets, standing), count in zip(self._cells, self._rows, strict=True):
-            rows[*series, *facets.only(names)][standing] += count
+        for (series, facets), cell in self._cells.items():
+            rows[*series, *facets.only(names)].update(cell.rows)
         for series, histories in seen.items():
             for history, count in histories.items():
                 for where in {facets.only(names) for facets in history.facets}:
                     artifacts[*series, *where][history.verdict] += count
-        for cell in sorted(rows, key=sort_key):
+        for key in sorted(rows, key=sort_key):
             yield {
-                **dict(zip(("suite", "params", "adapter", *names), cell, strict=True)),
-                **_row_counts(rows[cell]),
-                **_artifact_counts(artifacts[cell]),
+                **dict(zip(("suite", "params", "adapter", *names), key, strict=True)),
+                **_row_counts(rows[key]),
+                **_artifact_counts(artifacts[key]),
             }
 
     def conflicting(self) -> dict[str, Any]:
@@ -175,13 +185,13 @@ class VerdictTally:
         return {seen: np.concatenate(places) for seen, places in found.items()}
 
     def _history(self, numbers: Iterable[int]) -> _Seen:
-        cells = [self._cells[number] for number in numbers]
-        return _Seen(frozenset(facets for _, facets, _ in cells), frozenset(standing for *_, standing in cells))
+        kinds = [self._kinds[number] for number in numbers]
+        return _Seen(frozenset(facets for facets, _ in kinds), frozenset(standing for _, standing in kinds))
 
     def absent_arms(self) -> list[dict[str, Any]]:
         """Name for each series the arms without any row; a series whose cases have no arms is left out."""
         present: defaultdict[Series, set[str | None]] = defaultdict(set)
-        for series, facets, _ in self._cells:
+        for series, facets in self._cells:
             present[series].add(facets.arm)
         return [
             {**series._asdict(), "absent": [arm for arm in ARMS if arm not in present[series]]}

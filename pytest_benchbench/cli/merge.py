@@ -1,0 +1,96 @@
+"""``benchbench merge``: join the directories of runs into one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from pytest_benchbench.evidence.joining import Progress
+from pytest_benchbench.evidence.merging import MergeError
+from pytest_benchbench.evidence.reading import EvidenceError
+from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
+from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.session.merging import MergedRun, merge_runs
+
+
+def _policy(context: click.Context, parameter: click.Parameter, value: str | None) -> LoadedPolicy | None:
+    if value is None or value == "off":
+        return None
+    try:
+        return load_policy(value)
+    except PolicyError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command("merge")
+@click.argument(
+    "directories",
+    nargs=-1,
+    required=True,
+    metavar="DIR...",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)
+@click.option("--output-dir", required=True, type=click.Path(path_type=Path), help="New folder for the merged run.")
+@click.option(
+    "--gate", "policy", metavar="POLICY", callback=_policy, help="Decide about the whole: a built-in policy or a .yaml file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
+def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolicy | None, as_json: bool) -> None:
+    """Join the directories of runs, such as the shards of one benchmark.
+
+    They must agree in code, manifests and in every option that changes the plan or an observation. No row may be in two of
+    them. Report and gate are about the whole; what is missing is named.
+
+    Exit codes: 0 done, 1 rows failed, or the runs contradict each other (then nothing is written), 2 wrong use, 20 the gate
+    did not pass, 21 incomplete.
+    """
+    try:
+        with _progress(directories) as progress:
+            merged = merge_runs(directories, output_dir, policy, progress)
+    except (MergeError, RecordedRunError, EvidenceError) as error:
+        raise click.ClickException(str(error)) from None
+    for note in merged.notes:
+        click.echo(f"note: {note}", err=True)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_document(merged)), indent=2).decode())
+    else:
+        for line in merged.lines():
+            click.echo(line)
+        parts = len(merged.document["merged_from"])
+        click.echo(f"merged {parts} run{'' if parts == 1 else 's'}: {output_dir / 'report.md'}")
+    raise SystemExit(merged.exit_status)
+
+
+def _document(merged: MergedRun) -> dict[str, Any]:
+    results, decision = merged.reckoning.report["results"], merged.reckoning.decision
+    return {
+        "output_dir": str(merged.path),
+        "run_id": merged.document["run_id"],
+        "exit_status": merged.exit_status,
+        "runs": len(merged.document["merged_from"]),
+        "planned": merged.whole.planned,
+        "rows": results["rows"],
+        "outcomes": results["outcomes"],
+        "unstable": results["unstable"]["count"],
+        "gaps": merged.whole.gaps,
+        "notes": merged.notes,
+        "gate": None if decision is None else {"policy": decision.policy, "decision": decision.decision},
+    }
+
+
+@contextmanager
+def _progress(directories: tuple[Path, ...]) -> Iterator[Progress | None]:
+    """Show on a terminal how much of the evidence was taken in."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    files = [directory / EVIDENCE for directory in directories]
+    length = sum(file.stat().st_size for file in files if file.is_file())
+    with click.progressbar(length=2 * length, label="merging", file=sys.stderr) as bar:
+        yield bar.update

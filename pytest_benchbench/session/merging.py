@@ -1,0 +1,176 @@
+"""Run directories joined into the directory of one run: evidence, report, decision and exit code of the whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchbench.evidence.joining import JoinedEvidence, OneDetector, Progress, join_evidence, pieces_of
+from pytest_benchbench.evidence.merging import (
+    MergeError,
+    Whole,
+    check_parts,
+    check_together,
+    merged_document,
+    take_stock,
+    version_notes,
+)
+from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.evidence.recorded_run import EVIDENCE, REPORT, RUN, RecordedRun, read_run
+from pytest_benchbench.evidence.writing import encode_document, write_atomically
+from pytest_benchbench.reports.lines import terminal_lines
+from pytest_benchbench.reports.markdown import render_markdown
+from pytest_benchbench.reports.reckoning import Reckoning, reckon
+from pytest_benchbench.session.conclusion import run_facts
+from pytest_benchbench.session.exit_status import FAILED, exit_status
+
+if TYPE_CHECKING:
+    from pytest_benchbench.gates.policy import LoadedPolicy
+
+_TOLD_AFTER = 1000
+"""Rows after which progress is told again."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRun:
+    """A merged run on disk.
+
+    Attributes:
+        path: Its directory.
+        exit_status: The exit code that one run of all its rows would have had.
+        document: Its ``run.json``.
+        reckoning: What its evidence comes to.
+        whole: What is missing.
+        notes: What else people should know, one line each.
+    """
+
+    path: Path
+    exit_status: int
+    document: dict[str, Any]
+    reckoning: Reckoning
+    whole: Whole
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """Say how it went, the gaps first."""
+        gaps = [f"gap: {gap}" for gap in self.whole.gaps]
+        return [*gaps, *terminal_lines(self.reckoning.report, self.reckoning.decision)]
+
+
+def merge_runs(
+    directories: Sequence[Path], output: Path, policy: LoadedPolicy | None = None, progress: Progress | None = None
+) -> MergedRun:
+    """Join the directories of runs, such as shards of one benchmark, or of runs that were merged before.
+
+    The new directory is written beside its place and renamed in one step. It depends on the parts alone: not on the order
+    of the directories, on their places or on the time.
+
+    Args:
+        directories: At least one.
+        output: Must not exist; its parents are made.
+        policy: What decides about the whole, if a gate is asked for.
+        progress: Is told how many more bytes of evidence were read; all are read twice.
+
+    Raises:
+        MergeError: The directories cannot be parts of one whole, or ``output`` exists or cannot be written.
+        RecordedRunError: A directory holds no run.
+        EvidenceError: Evidence is damaged, contradicts itself, or has a planned row twice.
+    """
+    _refuse_existing(output)
+    runs = [read_run(directory) for directory in directories]
+    check_together(runs)
+    pieces = pieces_of(runs)
+    check_parts(pieces)
+    beside = output.with_name(f".{output.name}.{secrets.token_hex(6)}.partial")
+    missing_parents = [parent for parent in output.parents if not parent.exists()]
+    try:
+        beside.mkdir(parents=True)
+        joined = join_evidence(pieces, beside / EVIDENCE, progress)
+        whole = take_stock(joined.parts, runs)
+        document = merged_document(runs, joined.parts, whole)
+        detectors = OneDetector()
+        reckoning = reckon(
+            joined.evidence,
+            document,
+            policy,
+            lost=whole.planned.lost,
+            left_out=whole.planned.left_out,
+            lazy_verification=document["options"]["verify"] == "lazy",
+            unaccounted=whole.unaccounted,
+            also=_watched(detectors.add, joined, progress),
+        )
+        status = document["exit_status"] = _exit_status(runs, whole, reckoning)
+        _write(beside, document, reckoning)
+        _move(beside, output)
+    except BaseException as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        with suppress(OSError):  # a parent that is not empty has become someone else's too
+            for parent in missing_parents:
+                parent.rmdir()
+        if isinstance(error, OSError):
+            raise MergeError(f"{error.filename or output}: {error.strerror or error}") from None
+        raise
+    return MergedRun(output, status, document, reckoning, whole, tuple(version_notes(runs)))
+
+
+def _watched(
+    take: Callable[[SettledRow], None], joined: JoinedEvidence, progress: Progress | None
+) -> Callable[[SettledRow], None]:
+    """Tell, row by row, how much of the joined evidence was read again."""
+    if progress is None:
+        return take
+    rows = sum(part.ended for part in joined.parts)
+    size = sum(part.part.evidence_bytes for part in joined.parts)
+    seen = told = 0
+
+    def take_and_tell(settled: SettledRow) -> None:
+        nonlocal seen, told
+        take(settled)
+        seen += 1
+        if seen % _TOLD_AFTER == 0 and seen <= rows:
+            progress(size * seen // rows - told)
+            told = size * seen // rows
+
+    return take_and_tell
+
+
+def _exit_status(runs: Sequence[RecordedRun], whole: Whole, reckoning: Reckoning) -> int:
+    """Give the exit code that one run of all rows would have had, as far as its parts tell."""
+    outcomes = reckoning.report["results"]["outcomes"]
+    has_failed = (
+        outcomes["mismatch"] > 0
+        or outcomes["error"] > 0
+        or (outcomes["unavailable"] > 0 and any(run.require_available for run in runs))
+        # a test that asked no detector, a suite's own assertion, or a known wrong answer that is right now
+        or any(part.exit_status == FAILED for run in runs for part in run.parts)
+    )
+    facts = run_facts(reckoning, lost=whole.planned.lost + whole.unaccounted, left_out=whole.planned.left_out)
+    return exit_status(FAILED if has_failed else 0, facts)
+
+
+def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> None:
+    if reckoning.decision is not None:
+        write_atomically(directory / "gate.json", encode_document(reckoning.decision))
+    write_atomically(directory / REPORT, encode_document(reckoning.report))
+    write_atomically(directory / "report.md", render_markdown(reckoning.report).encode())
+    write_atomically(directory / RUN, encode_document(document))
+
+
+def _refuse_existing(output: Path) -> None:
+    if os.path.lexists(output):
+        raise MergeError(f"{output}: exists already; a run never overwrites another")
+
+
+def _move(beside: Path, output: Path) -> None:
+    _refuse_existing(output)  # renaming would replace an empty directory
+    try:
+        beside.rename(output)
+    except OSError:
+        _refuse_existing(output)
+        raise
