@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from PIL import Image as Pillow
 
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.artifacts.opening import OpenedImage, PillowWarningsIgnored, open_image
-from pytest_benchbench.artifacts.structure import BrokenImageError
+from pytest_benchbench.artifacts.structure import BrokenImageError, tags_fit
 
 DEFAULT_MAX_PIXELS = 200_000_000
 """Largest accepted product of width and height."""
@@ -164,6 +165,10 @@ def _exif_orientation(exif: object) -> int:
         return 1
     block = Pillow.Exif()
     try:
+        content = exif.removeprefix(b"Exif\0\0")
+        order = "<" if content[:2] == b"II" else ">"
+        if not tags_fit(content, *struct.unpack_from(order + "I", content, 4), order):
+            return 1
         block.load(exif)
     except Exception:
         return 1

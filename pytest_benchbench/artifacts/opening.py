@@ -37,6 +37,8 @@ from PIL import (
 from pytest_benchbench.artifacts.structure import (
     BrokenImageError,
     avif_bit_depth,
+    check_jpeg,
+    check_jpeg2000_blocks,
     gif_frames,
     jpeg2000_size_and_depth,
     png_bit_depth,
@@ -52,6 +54,8 @@ _TILE_LENGTH = 323
 _SAMPLE_FORMAT = 339
 _WHITE_IS_ZERO = 0
 _PALETTE = 3
+
+_PPM_HEADER_BYTES = 4096
 
 _STRICT = "benchbench-strict"
 
@@ -211,6 +215,7 @@ def _open_png(name: str, data: bytes, max_pixels: int) -> OpenedImage:
 
 
 def _open_jpeg(name: str, data: bytes, max_pixels: int) -> OpenedImage:
+    check_jpeg(data)
     return _opened(name, JpegImagePlugin.JpegImageFile(io.BytesIO(data)), max_pixels)
 
 
@@ -261,10 +266,16 @@ def _open_gif(name: str, data: bytes, max_pixels: int) -> OpenedImage:
 def _open_jpeg2000(name: str, data: bytes, max_pixels: int) -> OpenedImage:
     width, height, depth = jpeg2000_size_and_depth(data)
     _check_size(width, height, max_pixels)
+    check_jpeg2000_blocks(data)
     return _opened(name, Jpeg2KImagePlugin.Jpeg2KImageFile(io.BytesIO(data)), max_pixels, bit_depth=depth)
 
 
 def _open_ppm(name: str, data: bytes, max_pixels: int) -> OpenedImage:
+    if len(data) > _PPM_HEADER_BYTES:  # which Pillow reads byte by byte, comments and spaces without end
+        try:
+            PpmImagePlugin.PpmImageFile(io.BytesIO(data[:_PPM_HEADER_BYTES]))
+        except ValueError as error:
+            raise BrokenImageError(f"no valid header in the first {_PPM_HEADER_BYTES} bytes") from error
     image = PpmImagePlugin.PpmImageFile(io.BytesIO(data))
     _demand_plain_samples(image, "PPM with a maximum other than 255 (gray: or 65535)")
     return _opened(name, image, max_pixels, bit_depth={"1": 1, "I": 16}.get(image.mode, 8))

@@ -6,6 +6,7 @@ ends early as long as the pixels are there, and counts the pages of a TIFF in qu
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import zlib
@@ -15,6 +16,22 @@ MAX_CHUNKS = 1_000_000
 
 MAX_INFLATED_BYTES = 1 << 20
 """Size in bytes to which one compressed text or profile chunk of a PNG may unfold."""
+
+MAX_TEXT_BYTES = 64 << 20
+"""Size in bytes to which all compressed text and profile chunks of a PNG may unfold together."""
+
+MAX_SCANS = 100
+"""Scans of a JPEG: each costs a pass over the whole picture, however short it is. Encoders write about a dozen."""
+
+MAX_SEGMENTS = 100_000
+"""Marker segments of a JPEG beyond which a file is refused."""
+
+MAX_EXIF_SEGMENTS = 256
+"""EXIF segments of a JPEG, which Pillow joins one by one: 16 MiB together."""
+
+MAX_CODE_BLOCKS = 1 << 22
+"""Code-blocks, precincts and tile components into which a JPEG 2000 codestream may divide a picture: its decoder allocates
+some 300 bytes for each before it reads any. A picture of 200 million pixels has a fiftieth of it in blocks of 64x64."""
 
 _PNG_SIGNATURE_BYTES = 8
 _PNG_LEAST_BYTES = {b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"pHYs": 9, b"acTL": 8, b"fcTL": 26, b"fdAT": 4}
@@ -26,8 +43,20 @@ _PNG_COMPRESSED = {
 }
 """What stands before the compressed bytes of a chunk."""
 
+_JPEG_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
+"""A marker, but for stuffed bytes and restarts, which stand inside a scan (ITU-T T.81, section B.1.1.2)."""
+_JPEG_START, _JPEG_END, _JPEG_SCAN, _JPEG_APP1, _JPEG_TEMPORARY = 0xD8, 0xD9, 0xDA, 0xE1, 0x01
+
 _J2K_START = b"\xff\x4f\xff\x51"
 _J2K_END = b"\xff\xd9"
+_J2K_CODING, _J2K_COMPONENT_CODING, _J2K_TILE_PART, _J2K_DATA, _J2K_END_MARKER = 0xFF52, 0xFF53, 0xFF90, 0xFF93, 0xFFD9
+
+_J2K_MOST_CODINGS = 1000
+"""Different coding styles that a JPEG 2000 codestream may declare, for itself, its tiles and their components."""
+
+_MOST_TAGS = 65_536
+_TAG_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
+"""Size of a value by its TIFF type; a tag of any other type is passed over by readers."""
 
 
 class BrokenImageError(Exception):
@@ -38,10 +67,11 @@ def png_bit_depth(data: bytes) -> int:
     """Check that a PNG is whole and give the bit depth of its samples; a palette's entries have 8 bits.
 
     Raises:
-        BrokenImageError: The file breaks off, a checksum is wrong, a chunk is too short for its kind, or a compressed chunk
-            unfolds beyond ``MAX_INFLATED_BYTES``.
+        BrokenImageError: The file breaks off, a checksum is wrong, a chunk is too short for its kind, or compressed chunks
+            unfold beyond ``MAX_INFLATED_BYTES`` or ``MAX_TEXT_BYTES``.
     """
     view = memoryview(data)
+    unfolded = 0
     position = _PNG_SIGNATURE_BYTES
     depth = colour_type = -1
     pixels = False
@@ -67,23 +97,53 @@ def png_bit_depth(data: bytes) -> int:
                 raise BrokenImageError("no IDAT chunk")
             return 8 if colour_type == 3 else depth
         else:
-            _check_png_chunk(kind, bytes(view[position + 8 : end]), colour_type)
+            unfolded += _check_png_chunk(kind, bytes(view[position + 8 : end]), colour_type)
+            if unfolded > MAX_TEXT_BYTES:
+                raise BrokenImageError(f"its texts and profiles unfold to more than {MAX_TEXT_BYTES} bytes")
         position = end + 4
     raise BrokenImageError(f"more than {MAX_CHUNKS} chunks")
 
 
-def _check_png_chunk(kind: bytes, content: bytes, colour_type: int) -> None:
+def _check_png_chunk(kind: bytes, content: bytes, colour_type: int) -> int:
+    """Check a chunk beside the pixels, and give the bytes to which it unfolds; 0 for one that is not compressed."""
     least = _PNG_TRANSPARENCY_BYTES.get(colour_type, 0) if kind == b"tRNS" else _PNG_LEAST_BYTES.get(kind, 0)
     if len(content) < least:
         raise BrokenImageError(f"a chunk {kind.decode()} is too short")
     if kind in _PNG_COMPRESSED and (head := _PNG_COMPRESSED[kind].match(content)):
         inflater = zlib.decompressobj()
         try:
-            inflater.decompress(content[head.end() :], MAX_INFLATED_BYTES)
+            unfolded = len(inflater.decompress(content[head.end() :], MAX_INFLATED_BYTES))
         except zlib.error:
-            return  # a damaged text says nothing about the pixels
+            return MAX_INFLATED_BYTES  # a damaged text says nothing about the pixels; it may have unfolded as far as that
         if inflater.unconsumed_tail:
             raise BrokenImageError(f"a chunk {kind.decode()} unfolds to more than {MAX_INFLATED_BYTES} bytes")
+        return unfolded
+    return 0
+
+
+def check_jpeg(data: bytes) -> None:
+    """Check that a JPEG does not keep its decoder busy out of proportion; whether it is whole, the decoder says.
+
+    Raises:
+        BrokenImageError: It has more than ``MAX_SCANS``, ``MAX_SEGMENTS`` or ``MAX_EXIF_SEGMENTS``.
+    """
+    position, scans, exif = 2, 0, 0
+    for _ in range(MAX_SEGMENTS):
+        if (found := _JPEG_MARKER.search(data, position)) is None:
+            return
+        kind, position = found[1][0], found.end()
+        if kind == _JPEG_END and scans:  # readers pass over one that stands before the picture
+            return
+        if kind in (_JPEG_START, _JPEG_END, _JPEG_TEMPORARY):
+            continue
+        scans += kind == _JPEG_SCAN
+        exif += kind == _JPEG_APP1 and data.startswith(b"Exif\0\0", position + 2)
+        if scans > MAX_SCANS:
+            raise BrokenImageError(f"more than {MAX_SCANS} scans")
+        if exif > MAX_EXIF_SEGMENTS:
+            raise BrokenImageError(f"more than {MAX_EXIF_SEGMENTS} EXIF segments")
+        position += max(2, int.from_bytes(data[position : position + 2], "big"))
+    raise BrokenImageError(f"more than {MAX_SEGMENTS} segments")
 
 
 def gif_frames(data: bytes) -> int:
@@ -120,7 +180,8 @@ def tiff_pages(data: bytes) -> int:
     """Count the pages of a TIFF or BigTIFF by following its chain of directories; a chain that closes on itself ends there.
 
     Raises:
-        BrokenImageError: A directory lies outside the file, or there are more than ``MAX_CHUNKS``.
+        BrokenImageError: A directory lies outside the file, there are more than ``MAX_CHUNKS``, or the first one, which is
+            read, names more bytes than there are.
     """
     order = "<" if data[:2] == b"II" else ">"
     big = struct.unpack_from(order + "H", data, 2) == (43,)
@@ -128,6 +189,7 @@ def tiff_pages(data: bytes) -> int:
     seen: set[int] = set()
     try:
         (offset,) = struct.unpack_from(order + link, data, first)
+        begin = offset
         while offset and offset not in seen and len(seen) < MAX_CHUNKS:
             seen.add(offset)
             (entries,) = struct.unpack_from(order + count, data, offset)
@@ -137,7 +199,36 @@ def tiff_pages(data: bytes) -> int:
         raise BrokenImageError("the file is truncated: a directory lies beyond its end") from None
     if len(seen) == MAX_CHUNKS:
         raise BrokenImageError(f"{MAX_CHUNKS} pages or more")
+    if begin and not tags_fit(data, begin, order, big=big):
+        raise BrokenImageError("the values of its tags are larger than the file")
     return len(seen)
+
+
+def tags_fit(data: bytes, offset: int, order: str, *, big: bool = False) -> bool:
+    """Say whether the values of a TIFF directory's tags fit into the file together.
+
+    A reader takes a copy of each that lies in the file: a directory whose tags all name the same bytes would multiply it.
+
+    Args:
+        data: The file, or an EXIF block.
+        offset: Where the directory begins.
+        order: ``<`` or ``>``.
+        big: Whether it is a BigTIFF.
+
+    Raises:
+        struct.error: The directory is not inside ``data``.
+    """
+    count, entry, inline = ("Q", "HHQQ", 8) if big else ("H", "HHII", 4)
+    (entries,) = struct.unpack_from(order + count, data, offset)
+    begin, step = offset + struct.calcsize(order + count), 20 if big else 12
+    if entries > _MOST_TAGS:
+        return False
+    total = 0
+    for position in range(begin, begin + entries * step, step):
+        _, kind, values, place = struct.unpack_from(order + entry, data, position)
+        size = values * _TAG_BYTES.get(kind, 0)
+        total += size if inline < size <= len(data) - place else 0
+    return total <= len(data)
 
 
 def jpeg2000_size_and_depth(data: bytes) -> tuple[int, int, int]:
@@ -158,6 +249,76 @@ def jpeg2000_size_and_depth(data: bytes) -> tuple[int, int, int]:
     except (struct.error, IndexError, ValueError):
         raise BrokenImageError("the codestream has no valid header") from None
     return right - left, bottom - top, depth
+
+
+def check_jpeg2000_blocks(data: bytes) -> None:
+    """Check that a JPEG 2000 codestream divides its picture into as many parts as its decoder can hold.
+
+    Raises:
+        BrokenImageError: There is no valid header, or more than ``MAX_CODE_BLOCKS`` are declared.
+    """
+    start = data.find(_J2K_START)
+    try:
+        right, bottom, left, top, tile_width, tile_height = struct.unpack_from(">6I", data, start + 8)
+        (components,) = struct.unpack_from(">H", data, start + 40)
+        tiles = math.ceil(right / tile_width) * math.ceil(bottom / tile_height)
+        for coding in _jpeg2000_codings(data, start + 2, wide=components > 256):
+            blocks = components * (_jpeg2000_blocks(right - left, bottom - top, coding) + tiles * (coding[0] + 1))
+            if blocks > MAX_CODE_BLOCKS:
+                raise BrokenImageError(f"the codestream is divided into more than {MAX_CODE_BLOCKS} blocks")
+    except (struct.error, IndexError, ZeroDivisionError):
+        raise BrokenImageError("the codestream has no valid header") from None
+
+
+def _jpeg2000_codings(data: bytes, position: int, *, wide: bool) -> set[bytes]:
+    """Find every coding style of a codestream, those of tile-parts too: the bytes from its number of levels on.
+
+    Args:
+        data: The file.
+        position: Where the first marker after the start of the codestream stands.
+        wide: Whether components are numbered by two bytes.
+
+    Raises:
+        BrokenImageError: There are more than ``_J2K_MOST_CODINGS``.
+        struct.error: A marker is not where it has to be.
+    """
+    found: set[bytes] = set()
+    tile_end = 0
+    for _ in range(MAX_CHUNKS):
+        marker, length = struct.unpack_from(">2H", data, position)
+        if marker == _J2K_END_MARKER:
+            break
+        if marker == _J2K_DATA:
+            if tile_end <= position or data.startswith(_J2K_END, tile_end):
+                break  # the last tile-part may leave its length open
+            position = tile_end
+            continue
+        body = data[position + 4 : position + 2 + length]
+        if marker == _J2K_CODING:
+            found.add(body[5:10] + (body[10:] if body[0] & 1 else b""))
+        elif marker == _J2K_COMPONENT_CODING:
+            body = body[wide:]
+            found.add(body[2:7] + (body[7:] if body[1] & 1 else b""))
+        elif marker == _J2K_TILE_PART:
+            tile_end = position + struct.unpack_from(">I", body, 2)[0]
+        if len(found) > _J2K_MOST_CODINGS:
+            raise BrokenImageError(f"more than {_J2K_MOST_CODINGS} coding styles")
+        position += 2 + length
+    return found
+
+
+def _jpeg2000_blocks(width: int, height: int, coding: bytes) -> int:
+    """Count the precincts and code-blocks of one component, all resolutions together (ITU-T T.800, sections B.5 to B.7)."""
+    levels = coding[0]
+    total = 0
+    for level in range(levels + 1):
+        across, down = -(-width >> (levels - level)), -(-height >> (levels - level))
+        size = coding[5 + level] if len(coding) > 5 else 0xFF
+        precinct = (size & 15, size >> 4)
+        block = [min(coding[1 + axis] + 2, max(0, precinct[axis] - (level > 0))) for axis in (0, 1)]
+        for columns, rows in (precinct, block):
+            total += (-(-across >> columns)) * (-(-down >> rows))
+    return total
 
 
 def avif_bit_depth(data: bytes) -> int:
