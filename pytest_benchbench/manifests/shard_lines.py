@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Any
 
 import msgspec
 
@@ -40,7 +41,8 @@ class ShardLines:
         self._lines = lines
         self._shard = shard
         self._match_beginning = _beginning(id_field).match
-        self._decode = msgspec.json.Decoder(msgspec.defstruct("Head", [("id", str)], rename={"id": id_field})).decode
+        head: Any = msgspec.defstruct("Head", [("id", str)], rename={"id": id_field})
+        self._decode = msgspec.json.Decoder(head).decode
         self._beginning = b""
 
     def __iter__(self) -> Iterator[tuple[int, int, bytes]]:

@@ -54,7 +54,7 @@ class Suite(pytest.Collector):
             if refs:
                 yield AdapterGroup.from_parent(self, name=adapter, suite=self, refs=refs)
         self.plan.suites[self.nodeid] = SuiteShare(self.manifests, where, rows * len(self.functions))
-        if not rows and not self.plan.select:
+        if not rows and not self.plan.select and not self.plan.settings.shard:  # another shard may have rows for the suite
             yield SkippedSuite.from_parent(self, name="no-rows", reason="no row of the manifests meets the suite's where")
 
     def _marker(self) -> tuple[str, RowSelection]:

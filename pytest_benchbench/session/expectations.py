@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from pytest_benchbench.manifests.sharding import Shard
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml, read_bounded
 from pytest_benchbench.session.node_names import CaseNode
 
@@ -53,22 +54,27 @@ class Expectations:
         entries: In the order of the file.
         display: The file as messages name it.
         sha256: Digest of the file.
+        shard: The part of the rows that runs: an entry about a row of another one is not missed.
     """
 
-    def __init__(self, entries: Iterable[KnownMismatch] = (), display: str = "", sha256: str = "") -> None:
+    def __init__(
+        self, entries: Iterable[KnownMismatch] = (), display: str = "", sha256: str = "", shard: Shard | None = None
+    ) -> None:
         self.display = display
         self.sha256 = sha256
+        self._shard = shard
         self._by_id: dict[str, list[KnownMismatch]] = defaultdict(list)
         for entry in entries:
             self._by_id[entry.id].append(entry)
 
     @classmethod
-    def read(cls, path: Path, display: str | None = None) -> Expectations:
+    def read(cls, path: Path, display: str | None = None, shard: Shard | None = None) -> Expectations:
         """Read a YAML list of mappings with the fields of ``KnownMismatch``.
 
         Args:
             path: The file.
             display: What to call it in messages; by default ``path``.
+            shard: The part of the rows that runs.
 
         Raises:
             ExpectationsError: The file is missing, no such list, or says two things about one row.
@@ -89,7 +95,7 @@ class Expectations:
             if key in seen:
                 raise ExpectationsError(f"{display}: {entry.id}: the same row is listed twice")
             seen.add(key)
-        return cls(entries, display, hashlib.sha256(data).hexdigest())
+        return cls(entries, display, hashlib.sha256(data).hexdigest(), shard)
 
     def __len__(self) -> int:
         return sum(len(entries) for entries in self._by_id.values())
@@ -110,7 +116,7 @@ class Expectations:
 
     def unconcerned(self, nodes: Iterable[CaseNode]) -> list[str]:
         """Ids of entries that name a suite or parameters and concern none of the rows that ran."""
-        every = (entry for entries in self._by_id.values() for entry in entries)
+        every = (entry for case_id, entries in self._by_id.items() if self._is_missed(case_id) for entry in entries)
         narrow = [entry for entry in every if entry.suite is not None or entry.params is not None]
         ran: dict[str, list[CaseNode]] = defaultdict(list)
         for node in nodes if narrow else ():
@@ -140,6 +146,11 @@ class Expectations:
             case_id
             for case_id, entries in self._by_id.items()
             for entry in entries
-            if entry.adapter not in absent
+            if self._is_missed(case_id)
+            and entry.adapter not in absent
             and (not present[case_id] or (entry.adapter is not None and entry.adapter not in present[case_id]))
         ]
+
+    def _is_missed(self, case_id: str) -> bool:
+        """Say whether an entry of this id should concern a row of this run."""
+        return self._shard is None or self._shard.takes(case_id)

@@ -111,9 +111,14 @@ class Plan:
         return [*self.configured, *self.positional.values()]
 
     @property
+    def taken(self) -> int | None:
+        """Rows that the collected suites take, times their parameter sets; ``None`` where no suite was collected."""
+        return sum(share.planned for share in self.suites.values()) if self.suites else None
+
+    @property
     def planned(self) -> int:
         """Rows that the collected suites take, times their parameter sets, and those that none takes."""
-        return sum(share.planned for share in self.suites.values()) + self.untaken
+        return (self.taken or 0) + self.untaken
 
     def selected_rows(self, manifest: Manifest, adapter: str) -> list[CaseRef]:
         """Give an adapter's rows of a manifest that ``--bench-select`` takes."""
@@ -156,6 +161,7 @@ def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[P
         pytest.UsageError: A manifest, an option, an expectation or a file is at fault; one line each.
     """
     settings = Settings.of(config)
+    _refuse_gate_of_shard(settings, config)
     with ExitStack() as opened:
         reader = _Reader(settings, registry, opened)
         positional = {path: reader.read(path, display) for path, display in positional_manifests(config)}
@@ -186,13 +192,27 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
         ManifestChangedError: A manifest is no longer what the controller validated.
     """
     given = msgspec.json.decode(handover, type=_Handover)
+    settings = Settings.of(config)
 
     def index(place: _ManifestPlace) -> Manifest:
-        return index_manifest(Path(place.path), display=place.display, sha256=place.sha256, kind=place.kind)
+        path, shard = Path(place.path), settings.shard
+        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=shard)
 
     configured = [index(place) for place in given.configured]
     positional = {Path(place.path): index(place) for place in given.positional}
-    return _assemble(Settings.of(config), registry, configured, positional)
+    return _assemble(settings, registry, configured, positional)
+
+
+def _refuse_gate_of_shard(settings: Settings, config: pytest.Config) -> None:
+    if settings.gate is None or settings.shard is None:
+        return
+    from_command = config.getoption("bench_gate")
+    given = f"--bench-gate={settings.gate}" if from_command else f"bench_gate = {settings.gate}"
+    instead = "leave it out" if from_command else "give the shards --bench-gate=off"
+    raise pytest.UsageError(
+        f"{given} with --bench-shard={settings.shard}: a gate decides on the merged whole; {instead}, "
+        f"and then: benchbench merge DIR... --gate {settings.gate}"
+    )
 
 
 def positional_manifests(config: pytest.Config) -> list[tuple[Path, str]]:
@@ -245,6 +265,7 @@ class _Reader:
                 media_types=self._media_types,
                 seen=self._case_ids,
                 outside_allowed=bool(self._settings.artifact_roots),
+                shard=self._settings.shard,
             )
         except (ManifestError, AdapterRegistrationError) as error:
             raise pytest.UsageError(str(error)) from None
@@ -288,7 +309,8 @@ def _assemble(
 def _expectations(settings: Settings) -> Expectations:
     if settings.expectations is None:
         return Expectations()
-    return Expectations.read(settings.expectations, _relative(settings.expectations, settings.invocation_dir))
+    display = _relative(settings.expectations, settings.invocation_dir)
+    return Expectations.read(settings.expectations, display, settings.shard)
 
 
 def _check_adapters(plan: Plan, *, distributed: bool) -> None:

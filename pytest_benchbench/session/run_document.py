@@ -35,7 +35,14 @@ def run_document(plan: Plan, arguments: tuple[str | os.PathLike[str], ...], code
         },
         "project": {"commit": code.project_commit, "dirty": code.dirty},
         "manifests": [
-            {"path": as_text(m.display), "name": as_text(m.name), "kind": m.kind, "sha256": m.sha256, "rows": m.rows}
+            {
+                "path": as_text(m.display),
+                "name": as_text(m.name),
+                "kind": m.kind,
+                "sha256": m.sha256,
+                "rows": m.total_rows,
+                "shard_rows": m.rows,
+            }
             for m in plan.manifests
         ],
         "options": {

@@ -12,13 +12,15 @@ class Tally(msgspec.Struct, frozen=True):
     """Counts of one process.
 
     Attributes:
-        planned: Rows that the collected suites take, times their parameter sets.
+        planned: Rows that the collected suites take, times their parameter sets, and those that none takes.
+        taken: Without the latter; ``None`` where no suite was collected.
         decode_hits: Artifacts that were decoded already when they were needed.
         decode_misses: Artifacts that were decoded.
         faults: Adapters that could not be closed, one line each.
     """
 
     planned: int
+    taken: int | None
     decode_hits: int = 0
     decode_misses: int = 0
     faults: tuple[str, ...] = ()
@@ -27,7 +29,7 @@ class Tally(msgspec.Struct, frozen=True):
     def take(cls, plan: Plan) -> Tally:
         """Close the process's adapters and count."""
         faults = tuple(plan.pool.close())
-        return cls(plan.planned, plan.artifacts.hits, plan.artifacts.misses, faults)
+        return cls(plan.planned, plan.taken, plan.artifacts.hits, plan.artifacts.misses, faults)
 
 
 class WorkerSide:
