@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_benchbench.session import collection, lifecycle, options
+from pytest_benchbench.session import collection, completing, lifecycle, options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     """Use every manifest before anything is deselected; refuse what is wrong after that, so that it is not deselected."""
     faults = lifecycle.complete_collection(session, items)
     yield
-    collection.refuse(session, items, faults)
+    completing.refuse(session, items, faults)
 
 
 @pytest.hookimpl(wrapper=True)

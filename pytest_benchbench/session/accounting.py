@@ -25,7 +25,7 @@ class Account:
     lost: int
 
 
-def account(*, planned: int, finished: int, pending: int, stopped: bool) -> Account:
+def account(*, planned: int, finished: int, pending: int, stopped: bool, lost_before: int = 0) -> Account:
     """Account for the rows of a run.
 
     Args:
@@ -33,8 +33,9 @@ def account(*, planned: int, finished: int, pending: int, stopped: bool) -> Acco
         finished: Rows that have evidence.
         pending: Rows that were to run and have none.
         stopped: Whether the user asked to stop at a failure: then the pending rows are left out, not lost.
+        lost_before: Rows that an earlier session of the run lost, and that have no evidence still; none of ``pending``.
     """
-    selected = finished + pending
+    selected = finished + pending + lost_before
     planned = max(planned, selected)
-    lost = 0 if stopped else pending
+    lost = lost_before + (0 if stopped else pending)
     return Account(planned, selected, planned - finished - lost, lost)

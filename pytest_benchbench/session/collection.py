@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchbench.session.node_names import CaseNode, node_name
-from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule, skip_at_item
+from pytest_benchbench.session.node_names import CaseNode, RowName, node_name
+from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule, row_name, skip_at_item
 
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import PooledAdapter
@@ -108,33 +108,58 @@ class AdapterGroup(pytest.Collector):
         self.refs = refs
         self.answers: dict[CaseItem, Observation] = {}
         self._asked: set[CaseItem] = set()
+        self._alone: set[CaseItem] = set()
         self._order: dict[CaseItem, int] = {}
         self._members: list[CaseItem] = []
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each row and parameter set."""
+        recorded = self.suite.plan.recorded if self.suite.plan else None
+        record = recorded.of_group(self.nodeid) if recorded else None
+        left_out = record.finished - self._named_in_command() if record else frozenset()
         for manifest, ref in self.refs:
             for function in self.suite.functions:
-                yield CaseItem.make(self, function, manifest, ref)
+                if not left_out or row_name(function, node_name(ref.case_id)) not in left_out:
+                    yield CaseItem.make(self, function, manifest, ref)
+        if recorded is not None:
+            names = (row_name(function, node_name(ref.case_id)) for _, ref in self.refs for function in self.suite.functions)
+            recorded.reconcile(self.nodeid, names)
+
+    def _named_in_command(self) -> frozenset[str]:
+        """Names of the rows that the command names one by one: pytest refuses node ids that nobody collects."""
+        return frozenset(argument.rpartition("::")[2] for argument in self.config.args if "::" in argument)
 
     def next_wave(self, item: CaseItem, size: int) -> list[CaseItem]:
         """Choose the rows of one batch: ``item``, then those of this group that follow it and were not asked yet.
 
-        A row that was in a wave before and comes again, since that was interrupted or the row is repeated, is asked alone.
+        Where a worker died over a row, it may have been another one of its wave that killed it: those that can have been
+        in that wave are asked one by one. A row that was in a wave before and comes again, since that was interrupted or the
+        row is repeated, is asked alone too.
         """
         if item in self._asked:
             return [item]
         if not self._members:
             self._members = [i for i in self.session.items if isinstance(i, CaseItem) and i.group is self]
             self._order = {member: index for index, member in enumerate(self._members)}
+            self._alone = {
+                suspect
+                for index, member in enumerate(self._members)
+                if self._crashed and member.nodeid in self._crashed
+                for suspect in self._members[index : index + size]
+            }
         wave = [item]
-        for member in self._members[self._order[item] + 1 :]:
-            if len(wave) >= size:
-                break
-            if member not in self._asked:
-                wave.append(member)
+        if item not in self._alone:
+            for index in range(self._order[item] + 1, len(self._members)):
+                if len(wave) >= size or (member := self._members[index]) in self._alone:
+                    break
+                if member not in self._asked:
+                    wave.append(member)
         self._asked.update(wave)
         return wave
+
+    @property
+    def _crashed(self) -> frozenset[str]:
+        return self.suite.plan.crashed if self.suite.plan else frozenset()
 
 
 class CaseItem(LazyRequestFunction):
@@ -179,6 +204,11 @@ class CaseItem(LazyRequestFunction):
         callspec = getattr(self, "callspec", None)
         params = callspec.id if callspec else ""
         return CaseNode(self.group.suite.nodeid, self.group.name, self.ref.case_id, params or None)
+
+    @property
+    def row_name(self) -> RowName:
+        """The two parts of the node id."""
+        return RowName(self.group.nodeid, self.name)
 
     def read(self) -> ManifestRow:
         """Give the row, read once for each attempt.
@@ -317,62 +347,3 @@ def _refuse_unittest(collector: Any, name: str, obj: type, made: Any) -> Any:
     where = "::".join([collector.nodeid, name, *marked[:1]])
     text = f"{where}: marked 'cases', but a unittest method cannot be expanded over rows"
     return UnexpandedSuite.from_parent(collector, name=name, text=text)
-
-
-def complete(session: pytest.Session, items: list[pytest.Item], plan: Plan) -> list[str]:
-    """Make sure that every manifest of the command line is used, and that suites leave out no row unseen.
-
-    A manifest that no collected suite is for runs the built-in suite if the command named nothing else to collect;
-    otherwise it is a fault of use. Manifests of the configuration that no suite is for are left alone.
-
-    Returns:
-        The faults of use, one line each.
-    """
-    faults: list[str] = []
-    narrowed = any("::" in argument for argument in session.config.args) or session.config.getoption("lf", False)
-    for manifest in plan.configured:
-        conditions = [share.where for share in plan.suites.values() if manifest in share.manifests]
-        untaken = _untaken_rows(manifest, conditions, plan)
-        is_wholly_unused = not conditions
-        if not is_wholly_unused:
-            partly_used = len(untaken) < plan.count_selected([manifest])
-            if untaken and not narrowed and (partly_used or plan.settings.manifests):
-                line = min(ref.line for ref in untaken)
-                faults.append(f"{manifest.display}:{line}: no collected suite of kind {manifest.kind} takes this row")
-        elif plan.settings.manifests and session.config.args_source is not pytest.Config.ArgsSource.ARGS:
-            file = ManifestFile.from_parent(session, path=manifest.path, manifest=manifest)
-            items.extend(session.genitems(file))
-            continue
-        elif plan.settings.manifests:
-            faults.append(
-                f"--manifest={manifest.display}: no suite of kind {manifest.kind} was collected; "
-                f"for the built-in one: pytest {manifest.display}"
-            )
-        plan.untaken += len(untaken)
-    return faults
-
-
-def _untaken_rows(manifest: Manifest, conditions: list[RowSelection], plan: Plan) -> list[CaseRef]:
-    """Give the selected rows of a manifest that none of its suites takes; a suite without conditions takes every row."""
-    if conditions and not all(conditions):
-        return []
-    from pytest_benchbench.session.planning import adapters_of
-
-    refs = [ref for adapter in adapters_of([manifest]) for ref in plan.selected_rows(manifest, adapter)]
-    if not conditions:
-        return refs
-    return [ref for ref in refs if not any(where.takes(manifest.read(ref).case) for where in conditions)]
-
-
-def refuse(session: pytest.Session, items: list[pytest.Item], faults: list[str]) -> None:
-    """End the session by exit code 4: at once, or in a worker by an item that tells the controller.
-
-    Raises:
-        pytest.UsageError: There are faults, and this process is no worker.
-    """
-    if not faults:
-        return
-    text = "\n".join(faults)
-    if not hasattr(session.config, "workerinput"):
-        raise pytest.UsageError(text)
-    items[:] = [UsageFault.from_parent(session, name="benchbench-usage", text=text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ def conclude(
     *,
     lazy_verification: bool,
     pytest_status: int,
+    failed_before: int = 0,
 ) -> Conclusion:
     """Sum up a run whose evidence is closed, and write ``report.json``, ``report.md``, ``gate.json`` and ``run.json``.
 
@@ -49,6 +50,10 @@ def conclude(
         policy: What decides, if a gate was asked for.
         lazy_verification: Whether files were hashed only when their row came.
         pytest_status: What pytest would exit with.
+        failed_before: Rows that failed in earlier sessions of the run, and that evidence alone does not tell of.
+
+    Raises:
+        OSError: Something cannot be written.
     """
     document["planned"] = {
         "rows": rows.planned,
@@ -66,7 +71,8 @@ def conclude(
         lazy_verification=lazy_verification,
     )
     report, decision = reckoned.report, reckoned.decision
-    status = exit_status(pytest_status, run_facts(reckoned, lost=rows.lost, left_out=rows.left_out))
+    facts = run_facts(reckoned, lost=rows.lost, left_out=rows.left_out)
+    status = exit_status(pytest_status, replace(facts, failed_rows=facts.failed_rows + failed_before))
     document["exit_status"] = status
     if decision is not None:
         run.write_json("gate.json", decision)

@@ -87,14 +87,16 @@ class Distribution:
             return
         if self._adapter_of(crashitem) in self._exclusive:
             self._crashes.rows.append(crashitem)
+        config = self._session.config
+        if report.outcome == "rerun" or config.getoption("reruns", None) is not None:
+            return  # pytest-rerunfailures decides, which would pass over a row that it has no rerun left for
         stops = bool(self._session.shouldfail or self._session.shouldstop)
-        if stops or not self._crashes.may_retry(crashitem, max_worker_restart(self._session.config)):
+        if stops or not self._crashes.may_retry(crashitem, max_worker_restart(config)):
             return
-        if report.outcome != "rerun":  # or another plugin gave it out again already
-            try:
-                sched.mark_test_pending(crashitem)
-            except NotImplementedError:
-                return  # this --dist gives no row out twice
+        try:
+            sched.mark_test_pending(crashitem)
+        except NotImplementedError:
+            return  # this --dist decides by itself
         self._crashes.retried(crashitem)
         report.outcome = "rerun"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchbench.session import collection, fixtures, hookspecs
+from pytest_benchbench.session import collection, completing, fixtures, hookspecs
 from pytest_benchbench.session.registrations import REGISTRATIONS, AdapterRegistrations
 
 if TYPE_CHECKING:
@@ -54,10 +54,15 @@ def start(session: pytest.Session) -> None:
     if worker_input is None:
         _start_controller(session)
     elif (handover := worker_input.get("benchbench")) is not None:
+        from pytest_benchbench.session.crashes import CRASHED
         from pytest_benchbench.session.planning import remake_plan
+        from pytest_benchbench.session.recorded_rows import RECORDED, RecordedRows
         from pytest_benchbench.session.worker import WorkerSide
 
         plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
+        plan.crashed = frozenset(worker_input.get(CRASHED, ()))
+        if (recorded := worker_input.get(RECORDED)) is not None:
+            plan.recorded = RecordedRows.decode(recorded)
         _begin_guarding(config, plan)
         config.pluginmanager.register(WorkerSide(plan), "benchbench-worker")
 
@@ -75,11 +80,18 @@ def _start_controller(session: pytest.Session) -> None:
         raise pytest.UsageError("--dist=each asks about every row in every worker; leave it out")
     plan = make_plan(config, config.stash[REGISTRATIONS].registry(), built=built, distributed=distributed)
     if not plan.manifests:
+        if plan.settings.resume is not None:
+            raise pytest.UsageError("--bench-resume: there is no manifest; give the command of the run")
         return
     config.stash[_PLAN] = plan
     if not distributed:  # where workers run the rows, this process may need connections to reach them
         _begin_guarding(config, plan)
-    config.pluginmanager.register(Recorder(plan, config, distributed=distributed), "benchbench-recorder")
+    recorder = Recorder(plan, config, distributed=distributed)
+    config.pluginmanager.register(recorder, "benchbench-recorder")
+    if distributed:
+        from pytest_benchbench.session.distribution import Distribution
+
+        config.pluginmanager.register(Distribution(plan, session, recorder.is_row), "benchbench-distribution")
 
 
 def _begin_guarding(config: pytest.Config, plan: Plan) -> None:
@@ -159,7 +171,7 @@ def collector_paused(config: pytest.Config) -> Iterator[None]:
 def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> list[str]:
     """Add the built-in suites that are needed; give the faults of use."""
     plan = plan_of(session.config)
-    return [] if plan is None else collection.complete(session, items, plan)
+    return [] if plan is None else completing.complete(session, items, plan)
 
 
 def made_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_benchbench.evidence.observation import EvidenceKey
 
 _OTHER = re.compile(r"[^A-Za-z0-9._-]")
 _ESCAPED = re.compile(r"(?:\+[0-9A-F]{2})+")
@@ -47,3 +51,26 @@ class CaseNode:
             return cls(match["suite"], match["adapter"], case_id_of(match["case"]), match["params"])
         except UnicodeDecodeError:  # another item's name that only looks like one of ours
             return None
+
+
+class RowName(NamedTuple):
+    """A row's node id in two parts.
+
+    Attributes:
+        group: Node id of the adapter's group, ``suite::adapter``.
+        name: What follows it: the case, and parameters in brackets.
+    """
+
+    group: str
+    name: str
+
+    @classmethod
+    def of(cls, key: EvidenceKey) -> RowName:
+        """Name the row that a line of evidence is about."""
+        name = node_name(key.case_id)
+        return cls(f"{key.suite}::{key.adapter}", f"{name}[{key.params}]" if key.params else name)
+
+    @property
+    def nodeid(self) -> str:
+        """The whole node id."""
+        return f"{self.group}::{self.name}"

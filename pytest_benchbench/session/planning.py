@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,7 @@ from pytest_benchbench.manifests.selection import RowSelection, SelectionError
 from pytest_benchbench.manifests.watermark import WatermarkCase
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError
 from pytest_benchbench.session.options import Settings
+from pytest_benchbench.session.recorded_rows import RecordedRows
 
 MAX_FAULTS_SHOWN = 20
 
@@ -91,6 +92,9 @@ class Plan:
         suites: Suites collected so far, by node id.
         untaken: Selected rows of the manifests that no collected suite takes.
         notes: What the summary should warn of, one line each.
+        crashed: In a worker, node ids of rows of exclusive adapters that killed other workers.
+        recorded: The rows that a resumed run has evidence of.
+        deaths: How often a process died over rows of a resumed run, by node id.
     """
 
     settings: Settings
@@ -104,6 +108,9 @@ class Plan:
     suites: dict[str, SuiteShare] = field(default_factory=dict)
     untaken: int = 0
     notes: list[str] = field(default_factory=list)
+    crashed: frozenset[str] = frozenset()
+    recorded: RecordedRows | None = None
+    deaths: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def manifests(self) -> list[Manifest]:
@@ -174,7 +181,7 @@ def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[P
             named = [(path, _relative(path, settings.root_dir)) for path in offered if path.resolve() not in positional]
         configured = [reader.read(path, display) for path, display in named]
         plan = _assemble(settings, registry, configured, positional)
-        _check_adapters(plan, distributed=distributed)
+        _check_adapters(plan, config.getoption("dist") if distributed else None)
         _check_expectations(plan, config)
         if settings.verify == "preflight" and not config.option.collectonly:
             _verify_files(plan)
@@ -313,8 +320,13 @@ def _expectations(settings: Settings) -> Expectations:
     return Expectations.read(settings.expectations, display, settings.shard)
 
 
-def _check_adapters(plan: Plan, *, distributed: bool) -> None:
-    """Refuse options that no adapter takes, and groups that must run in one process where workers share the rows."""
+def _check_adapters(plan: Plan, dist: str | None) -> None:
+    """Refuse options that no adapter takes, and groups that must run in one process where workers share the rows.
+
+    Args:
+        plan: What the session runs.
+        dist: How pytest-xdist distributes the rows (its ``--dist``); ``None`` where no workers run them.
+    """
     for choice in plan.settings.adapters:
         try:
             choice.options_for(plan.registry.resolve(choice.name), directory=plan.settings.invocation_dir)
@@ -329,7 +341,7 @@ def _check_adapters(plan: Plan, *, distributed: bool) -> None:
                 f"--bench-adapter={choice.alias}={choice.name}: rows of a watermark manifest name their adapter; "
                 f"configure it without an alias: --bench-adapter={choice.name}"
             )
-    if not distributed:
+    if dist is None:
         return
     for name in adapters_of(plan.manifests):
         try:
@@ -338,8 +350,10 @@ def _check_adapters(plan: Plan, *, distributed: bool) -> None:
             continue
         except AdapterRegistrationError as error:
             raise pytest.UsageError(str(error)) from None
-        if exclusive:
-            raise pytest.UsageError(f"adapter {name} must run in one process: leave out -n (or give -n 0)")
+        if exclusive and dist != "load":
+            raise pytest.UsageError(
+                f"--dist={dist}: adapter {name} has to be asked in one worker, as --dist=load does it: leave out --dist"
+            )
 
 
 def _check_expectations(plan: Plan, config: pytest.Config) -> None:

@@ -25,12 +25,11 @@ class LazyRequestFunction(pytest.Function):
     @classmethod
     def sharing(cls, function: pytest.Function, parent: pytest.Collector, name: str) -> Self:
         """Make another item that calls the same test function with the same fixtures and parameters."""
-        callspec = getattr(function, "callspec", None)
         item = cls.from_parent(
             parent,
-            name=f"{name}[{callspec.id}]" if callspec and callspec.id else name,
+            name=row_name(function, name),
             originalname=name,
-            callspec=callspec,
+            callspec=getattr(function, "callspec", None),
             callobj=function.function,
             fixtureinfo=function._fixtureinfo,
         )
@@ -61,6 +60,12 @@ class LazyRequestFunction(pytest.Function):
     @abstractmethod
     def suite_name(self) -> str:
         """Name of the test function."""
+
+
+def row_name(function: pytest.Function, name: str) -> str:
+    """Give the last part of the node id of a row: its name, and the parameters of the function in brackets."""
+    callspec = getattr(function, "callspec", None)
+    return f"{name}[{callspec.id}]" if callspec and callspec.id else name
 
 
 class ManifestModule(pytest.Module):

@@ -6,23 +6,28 @@ import os
 from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 import pytest
 
 from pytest_benchbench.evidence.environment import code_record
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, NetworkRecord
+from pytest_benchbench.evidence.writing import EvidenceWriteError
 from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.conclusion import conclude, policy_of
+from pytest_benchbench.session.crashes import INTERRUPTED, PROCESS_DIED, WORKER_CRASH
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
+from pytest_benchbench.session.in_flight import RowInFlight
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
+from pytest_benchbench.session.recorded_rows import RECORDED
 from pytest_benchbench.session.reporting import EVIDENCE
+from pytest_benchbench.session.resuming import EarlierRun, take_up
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
-from pytest_benchbench.session.run_document import as_time, run_document, shown_from
+from pytest_benchbench.session.run_document import as_time, resumed_document, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
 
 USAGE_ERROR = 4
+
+FAILED_OUTCOMES = frozenset({"mismatch", "error"})
+"""Outcomes that are failures by themselves, so that evidence alone tells of them."""
 
 
 class Recorder:
@@ -52,11 +60,13 @@ class Recorder:
         self._run_id = new_run_id(started)
         self._policy = policy_of(plan)
         self._code = code_record(plan.settings.root_dir)
-        self._document = run_document(plan, config.invocation_params.args, self._code, self._run_id)
+        self._document = run_document(plan, config.invocation_params.args, config.args, self._code, self._run_id)
         self._document["started"] = as_time(started)
         self._run: RunDirectory | None = None
+        self._broken: str | None = None
         self._pending: dict[str, None] = {}
         self._attempts: dict[str, int] = {}
+        self._not_run: set[str] = set()
         self._answered: set[str] = set()
         self._tally: Tally | None = None
         self._hits = self._misses = 0
@@ -68,20 +78,39 @@ class Recorder:
             raise pytest.UsageError(
                 f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another"
             )
+        self._earlier = None if plan.settings.resume is None else self._take_up(started)
+
+    def _take_up(self, started: datetime) -> EarlierRun:
+        """Make this session one of an earlier run."""
+        earlier = take_up(self._plan, self._config, self._document, distributed=self._distributed)
+        arguments = self._config.invocation_params.args
+        self._document = resumed_document(earlier.document, self._document, started, arguments)
+        self._run_id = earlier.run_id
+        self._attempts, self._not_run = earlier.attempts, earlier.not_run
+        self._plan.recorded, self._plan.deaths = earlier.recorded, earlier.deaths
+        self._plan.crashed = frozenset(earlier.deaths)
+        return earlier
 
     # the session begins
 
     def pytest_report_header(self) -> str:
         """Say what runs."""
-        rows = {manifest.display: manifest.rows for manifest in self._plan.manifests}
-        listed = ", ".join(f"{display} ({count} rows)" for display, count in rows.items())
+        shard = self._plan.settings.shard
+        rows = {
+            m.display: f"{m.rows} of {m.total_rows} rows, shard {shard}" if shard else f"{m.rows} rows"
+            for m in self._plan.manifests
+        }
+        listed = ", ".join(f"{display} ({counts})" for display, counts in rows.items())
         gate = self._policy.policy.name if self._policy else "off"
-        return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}"
+        resumed = f"; goes on with a run of {len(self._attempts)} recorded rows" if self._earlier else ""
+        return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}{resumed}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Hand the plan to a worker."""
         node.workerinput["benchbench"] = self._plan.handover()
+        if self._plan.recorded is not None:
+            node.workerinput[RECORDED] = self._plan.recorded.encode()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
@@ -108,11 +137,37 @@ class Recorder:
     def _begin(self, nodes: list[str]) -> None:
         if not nodes:
             return
-        self._pending = dict.fromkeys(nodes)
         try:
-            self._run = RunDirectory(self._run_path(), self._document)
+            if self._earlier is not None:
+                self._go_on(self._earlier)
+            else:
+                self._run = RunDirectory.make(self._run_path(), self._document)
         except RunDirectoryError as error:
             raise pytest.UsageError(str(error)) from None
+        except EvidenceWriteError as error:
+            self._break_off(error)
+        self._pending = dict.fromkeys(nodes)
+
+    def _go_on(self, earlier: EarlierRun) -> None:
+        """Open the directory of the earlier run, and record the row over which its last process died, if it did."""
+        self._run = run = RunDirectory.go_on(earlier.path, earlier.writer, self._document)
+        if (died := earlier.died) is not None:
+            error = ErrorRecord(PROCESS_DIED, "the process died while it ran this row")
+            try:
+                self._keep_unobserved(died.node, error, same_attempt=self._attempts.get(died.node, 0) >= died.attempt)
+            except EvidenceWriteError:
+                self._run = None  # and the next session finds the row that died as this one has found it
+                raise
+        run.in_flight.remove()
+
+    def _break_off(self, error: EvidenceWriteError) -> NoReturn:
+        """End the session, because evidence cannot be kept any more.
+
+        Raises:
+            pytest.exit.Exception: Always.
+        """
+        self._broken = f"evidence cannot be written: {error}"
+        pytest.exit(self._broken)
 
     def _run_path(self) -> Path:
         if self._plan.settings.run_dir is not None:
@@ -127,42 +182,79 @@ class Recorder:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Remember that a new try has begun."""
         self._answered.discard(nodeid)
+        self._mark_in_flight(nodeid)
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Remember that no row is being run."""
+        if self._run is not None and not self._distributed:
+            self._run.in_flight.end()
+
+    def _mark_in_flight(self, nodeid: str) -> None:
+        """Remember which row this process runs, if it runs rows: should it die, a later session knows the row."""
+        if self._run is not None and not self._distributed and self.is_row(nodeid):
+            self._run.in_flight.begin(RowInFlight(nodeid, self._attempts.get(nodeid, 0) + 1))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep the evidence that a report carries; make evidence of a crash."""
         if getattr(report, "benchbench_usage", False):
             self._usage_fault = True
-        if self._run is None:
+        if self._run is None or self._broken:
             return
-        if (evidence := getattr(report, EVIDENCE, None)) is not None:
-            row = self._rows.decode(evidence)
+        try:
+            self._keep_report(self._run, report)
+        except EvidenceWriteError as error:
+            self._break_off(error)
+        if report.outcome == "rerun":
+            self._answered.discard(report.nodeid)
+            self._mark_in_flight(report.nodeid)
+
+    def _keep_report(self, run: RunDirectory, report: Any) -> None:
+        evidence = getattr(report, EVIDENCE, None)
+        row = None if evidence is None else self._rows.decode(evidence)
+        tells_itself = report.when == "???" or (row is not None and row.outcome in FAILED_OUTCOMES)
+        if report.failed and not tells_itself and self.is_row(report.nodeid):  # kept before the row that it is about
+            is_new = report.nodeid not in self._answered
+            run.record_failure(report.nodeid, self._attempts.get(report.nodeid, 0) + is_new)
+        if row is not None:
             self._keep(report.nodeid, row, _worker(report), same_attempt=report.when == "teardown")
-            if report.outcome == "rerun":
-                self._answered.discard(report.nodeid)
-        elif report.when == "???":
-            self._keep_crash(report.nodeid, _worker(report))
+        elif report.when == "???" and not getattr(report, INTERRUPTED, False):
+            error = ErrorRecord(WORKER_CRASH, "the worker process died while it ran this row")
+            answered = report.nodeid in self._answered  # then it is this try that the death ends
+            self._keep_unobserved(report.nodeid, error, worker=_worker(report), same_attempt=answered)
+
+    def is_row(self, nodeid: str) -> bool:
+        """Say whether a node id is one of the rows that were to run."""
+        return nodeid in self._pending or nodeid in self._attempts
 
     def _keep(self, nodeid: str, row: EvidenceRow, worker: str | None, *, same_attempt: bool = False) -> None:
         assert self._run is not None
-        if not same_attempt:
-            self._attempts[nodeid] = self._attempts.get(nodeid, 0) + 1
-        self._answered.add(nodeid)
-        self._pending.pop(nodeid, None)
-        key = msgspec.structs.replace(row.key, attempt=self._attempts[nodeid])
+        attempt = self._attempts.get(nodeid, 0) + (not same_attempt)
+        key = msgspec.structs.replace(row.key, attempt=attempt)
         row = msgspec.structs.replace(row, run_id=self._run_id, key=key, code=self._code, worker=worker)
         if row.network is msgspec.UNSET:  # the process that would know is gone
             row = msgspec.structs.replace(row, network=NetworkRecord(self._plan.settings.network))
         self._run.record(row)
+        self._attempts[nodeid] = attempt  # from here on: an interrupted write leaves the row as it was
+        self._answered.add(nodeid)
+        self._pending.pop(nodeid, None)
+        if row.outcome != "not_run":
+            self._not_run.discard(nodeid)
 
-    def _keep_crash(self, nodeid: str, worker: str | None) -> None:
-        """Record a worker's death as the error of the row that it ran; of the same try if that had answered already."""
+    def _keep_unobserved(
+        self,
+        nodeid: str,
+        error: ErrorRecord,
+        outcome: Literal["error", "not_run"] = "error",
+        *,
+        worker: str | None = None,
+        same_attempt: bool = False,
+    ) -> None:
+        """Record that a row, if it is one, has no answer."""
         node = CaseNode.parse(nodeid)
-        if node is None or (found := self._find(node)) is None:
-            return
-        error = ErrorRecord("WorkerCrash", "the worker process died while it ran this row")
-        row = unobserved_row(node, *found, error)
-        self._keep(nodeid, row, worker, same_attempt=nodeid in self._answered)
+        if node is not None and (found := self._find(node)) is not None:
+            row = unobserved_row(node, *found, error, outcome)
+            self._keep(nodeid, row, worker, same_attempt=same_attempt)
 
     def _find(self, node: CaseNode) -> tuple[Manifest, CaseRef] | None:
         if not self._index:
@@ -190,10 +282,45 @@ class Recorder:
             self._take(Tally.take(self._plan))
         if self._usage_fault:
             session.exitstatus = USAGE_ERROR
-        elif self._run is not None:
-            session.exitstatus = self._finish(self._run, session, int(exitstatus))
         elif not self._config.option.collectonly and self._asks_detectors():
-            session.exitstatus = self._without_rows(int(exitstatus))
+            session.exitstatus = self._conclude(session, int(exitstatus))
+        elif exitstatus == NO_TESTS_COLLECTED and self._is_empty_shard():
+            session.exitstatus = 0
+        if self._run is not None:
+            self._run.in_flight.remove()
+
+    def _conclude(self, session: pytest.Session, pytest_status: int) -> int:
+        """Give the exit code; with a run, once everything about it is written."""
+        try:
+            if self._broken is None:
+                if self._run is None and self._is_collected(pytest_status):
+                    if self._earlier is not None:
+                        self._go_on(self._earlier)
+                    elif self._is_empty_shard():  # those who merge must be able to account for it
+                        self._run = RunDirectory.make(self._run_path(), self._document)
+                if self._run is not None:
+                    return self._finish(self._run, session, pytest_status)
+        except (EvidenceWriteError, RunDirectoryError) as error:
+            self._broken = f"evidence cannot be written: {error}"
+        except OSError as error:
+            self._broken = f"the run cannot be written: {error.filename}: {error.strerror or error}"
+        if self._broken is None:
+            return self._without_rows(pytest_status)
+        if self._run is not None:
+            self._run.abandon_evidence()
+        if (run := self._run or self._earlier) is not None:
+            where = shown_from(run.path, self._plan.settings.invocation_dir)
+            self._broken += f"; what was written is kept: make room and go on with --bench-resume={where}"
+        self._summary.append(f"incomplete: {self._broken}")
+        return INCOMPLETE
+
+    def _is_collected(self, pytest_status: int) -> bool:
+        """Whether it is known that no row was to run."""
+        return pytest_status in (0, 1, NO_TESTS_COLLECTED) and (not self._distributed or self._tally is not None)
+
+    def _is_empty_shard(self) -> bool:
+        """Whether the collected suites take no row of the shard: no fault, as other shards have the rows."""
+        return self._plan.settings.shard is not None and self._tally is not None and self._tally.taken == 0
 
     def _without_rows(self, pytest_status: int) -> int:
         """Give the exit code of a session in which no row was to run: workers died first, or all rows were left out."""
@@ -207,9 +334,17 @@ class Recorder:
         return exit_status(pytest_status, RunFacts(left_out=left_out, gate="inconclusive"))
 
     def _finish(self, run: RunDirectory, session: pytest.Session, pytest_status: int) -> int:
-        rows = self._account(session)
-        self._record_lost_rows(rows)
+        stopped = bool(session.shouldfail or session.shouldstop)
+        rows = self._account(stopped=stopped)
+        if not stopped:
+            self._record_lost_rows()
         run.close_evidence()
+        if self._is_empty_shard():
+            self._summary.append(f"shard {self._plan.settings.shard} has none of the rows that run")
+        if pytest_status == NO_TESTS_COLLECTED and (
+            self._is_empty_shard() or (self._earlier is not None and not rows.left_out)
+        ):
+            pytest_status = 0  # other shards have the rows, or everything was done before
         self._note_idle_expectations(rows)
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
         self._document["finished"] = as_time(datetime.now(UTC))
@@ -221,20 +356,24 @@ class Recorder:
             self._policy,
             lazy_verification=settings.verify == "lazy",
             pytest_status=pytest_status,
+            failed_before=self._earlier.failed if self._earlier else 0,
         )
         self._summary += concluded.lines
         self._summary.append(f"report: {shown_from(run.path / 'report.md', settings.invocation_dir)}")
         return concluded.status
 
-    def _account(self, session: pytest.Session) -> Account:
+    def _account(self, *, stopped: bool) -> Account:
         planned = self._tally.planned if self._tally else 0
         if self._distributed:  # the processes that counted may all have died
             planned = max(planned, self._plan.count_selected(self._plan.manifests))
+        if self._earlier is not None:  # which may have collected what --lf leaves out
+            planned = max(planned, self._earlier.planned)
         return account(
             planned=planned,
-            finished=len(self._attempts),
-            pending=len(self._pending),
-            stopped=bool(session.shouldfail or session.shouldstop),
+            finished=sum(nodeid not in self._not_run and nodeid not in self._pending for nodeid in self._attempts),
+            pending=sum(nodeid not in self._not_run for nodeid in self._pending),
+            stopped=stopped,
+            lost_before=len(self._not_run),
         )
 
     def _note_idle_expectations(self, rows: Account) -> None:
@@ -246,13 +385,10 @@ class Recorder:
         if unconcerned := expectations.unconcerned(nodes):
             self._plan.notes.append(expectations.note(unconcerned))
 
-    def _record_lost_rows(self, rows: Account) -> None:
-        for nodeid in list(self._pending) if rows.lost else ():
-            node = CaseNode.parse(nodeid)
-            found = self._find(node) if node else None
-            if node is not None and found is not None:
-                error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
-                self._keep(nodeid, unobserved_row(node, *found, error, "not_run"), None)
+    def _record_lost_rows(self) -> None:
+        error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
+        for nodeid in [nodeid for nodeid in self._pending if nodeid not in self._not_run]:
+            self._keep_unobserved(nodeid, error, "not_run")
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the verdict, the worst of it, and where the report is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -10,9 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from pytest_benchbench.evidence.observation import EvidenceRow
-from pytest_benchbench.evidence.writing import EvidenceWriter, encode_document, write_atomically
+from pytest_benchbench.evidence.writing import (
+    EvidenceInUseError,
+    EvidenceWriteError,
+    EvidenceWriter,
+    encode_document,
+    write_atomically,
+)
+from pytest_benchbench.session.in_flight import InFlight
 
 STATE_DIR = ".benchbench"
+
+RUN = "run.json"
+EVIDENCE = "evidence.jsonl"
+FAILURES = "failures.jsonl"
 
 
 class RunDirectoryError(Exception):
@@ -42,15 +54,26 @@ class RunDirectory:
     """The directory of one run: ``run.json``, ``evidence.jsonl``, the report and the gate's decision.
 
     Args:
-        path: Must not exist.
-        begin: What ``run.json`` says from the start.
-
-    Raises:
-        RunDirectoryError: ``path`` exists or cannot be made.
+        path: The directory.
+        writer: What appends to its evidence.
     """
 
-    def __init__(self, path: Path, begin: dict[str, Any]) -> None:
+    def __init__(self, path: Path, writer: EvidenceWriter) -> None:
         self.path = path
+        self._writer = writer
+        self.in_flight = InFlight(path)
+
+    @classmethod
+    def make(cls, path: Path, begin: dict[str, Any]) -> RunDirectory:
+        """Make the directory of a new run.
+
+        Args:
+            path: Must not exist.
+            begin: What ``run.json`` says from the start.
+
+        Raises:
+            RunDirectoryError: ``path`` exists or cannot be made; nothing is left of it.
+        """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
@@ -59,29 +82,88 @@ class RunDirectory:
             reason = "exists already; a run never overwrites another" if taken else error.strerror or error
             raise RunDirectoryError(f"{path}: {reason}") from None
         try:
-            self.write_json("run.json", begin)
-            self._writer = EvidenceWriter(self.evidence)
+            write_atomically(path / RUN, encode_document(begin))
+            return cls(path, EvidenceWriter(path / EVIDENCE))
+        except (OSError, EvidenceInUseError) as error:
+            shutil.rmtree(path, ignore_errors=True)
+            raise RunDirectoryError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
         except BaseException:
             shutil.rmtree(path)
             raise
 
+    @classmethod
+    def go_on(cls, path: Path, writer: EvidenceWriter, document: dict[str, Any]) -> RunDirectory:
+        """Go on with the run of a directory.
+
+        Args:
+            path: The directory.
+            writer: What holds its evidence; an unterminated last line is cut off.
+            document: What ``run.json`` says from now on.
+
+        Raises:
+            RunDirectoryError: It cannot be written.
+        """
+        try:
+            for unfinished in path.glob(".*.partial"):
+                unfinished.unlink(missing_ok=True)
+            writer.cut_unfinished_line()
+            write_atomically(path / RUN, encode_document(document))
+        except (OSError, EvidenceWriteError) as error:
+            raise RunDirectoryError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        return cls(path, writer)
+
     @property
     def evidence(self) -> Path:
         """The file of observations."""
-        return self.path / "evidence.jsonl"
+        return self.path / EVIDENCE
 
     def record(self, row: EvidenceRow) -> None:
-        """Keep one row of evidence for good."""
+        """Keep one row of evidence for good.
+
+        Raises:
+            EvidenceWriteError: It cannot be written.
+        """
         self._writer.write(row)
 
+    def record_failure(self, node: str, attempt: int) -> None:
+        """Keep that a row's test failed although its observation did not: by an assertion of the suite, or in teardown.
+
+        Evidence does not know that, and a later session that goes on with the run must exit as this one does.
+
+        Raises:
+            EvidenceWriteError: It cannot be written.
+        """
+        path = self.path / FAILURES
+        try:
+            with path.open("ab") as file:
+                file.write(json.dumps({"attempt": attempt, "node": node}).encode() + b"\n")
+        except OSError as error:
+            raise EvidenceWriteError(path, error) from None
+
     def close_evidence(self) -> None:
-        """Finish the file of observations."""
+        """Finish the file of observations.
+
+        Raises:
+            EvidenceWriteError: It cannot be synced; it is closed nevertheless.
+        """
         self._writer.close()
 
+    def abandon_evidence(self) -> None:
+        """Close the file of observations as it is."""
+        self._writer.abandon()
+
     def write_json(self, name: str, document: Any) -> None:
-        """Put a JSON document into the directory in one step."""
+        """Put a JSON document into the directory in one step.
+
+        Raises:
+            OSError: It cannot be written.
+        """
         write_atomically(self.path / name, encode_document(document))
 
     def write_text(self, name: str, text: str) -> None:
-        """Put a text into the directory in one step."""
+        """Put a text into the directory in one step.
+
+        Raises:
+            OSError: It cannot be written.
+        """
         write_atomically(self.path / name, text.encode())

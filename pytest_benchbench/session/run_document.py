@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,26 @@ from pytest_benchbench.evidence.environment import machine, versions
 
 if TYPE_CHECKING:
     from pytest_benchbench.evidence.observation import CodeRecord
+    from pytest_benchbench.session.options import Settings
     from pytest_benchbench.session.planning import Plan
 
+WRITTEN_AT_THE_END = frozenset({"planned", "decoding", "finished", "interrupted", "exit_status"})
+"""Parts of ``run.json`` that a run which was killed has not."""
 
-def run_document(plan: Plan, arguments: tuple[str | os.PathLike[str], ...], code: CodeRecord, run_id: str) -> dict[str, Any]:
+
+def run_document(
+    plan: Plan,
+    arguments: tuple[str | os.PathLike[str], ...],
+    collected: Sequence[str],
+    code: CodeRecord,
+    run_id: str,
+) -> dict[str, Any]:
     """Describe a run before its first row; the end adds what became of the rows.
 
     Args:
         plan: What runs.
         arguments: The command line.
+        collected: What pytest collects: files, directories and node ids.
         code: The code that runs.
         run_id: The run's name.
     """
@@ -47,6 +59,7 @@ def run_document(plan: Plan, arguments: tuple[str | os.PathLike[str], ...], code
         ],
         "options": {
             "arguments": [as_text(argument) for argument in arguments],
+            "collected": [_from_root(given, settings) for given in collected],
             "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
             "select": [f"{field}={value}" for field, value in settings.select],
             "shard": str(settings.shard) if settings.shard else None,
@@ -64,6 +77,32 @@ def run_document(plan: Plan, arguments: tuple[str | os.PathLike[str], ...], code
         "versions": versions(),
         "machine": machine(),
     }
+
+
+def resumed_document(
+    was: Mapping[str, Any], now: Mapping[str, Any], started: datetime, arguments: tuple[str | os.PathLike[str], ...]
+) -> dict[str, Any]:
+    """Describe a run that is gone on with: it keeps its name, its beginning and its first command line.
+
+    Args:
+        was: What ``run.json`` says.
+        now: What it would say of this session alone.
+        started: When this session began.
+        arguments: Its command line.
+    """
+    session = {"started": as_time(started), "arguments": [as_text(argument) for argument in arguments]}
+    first = {name: value for name, value in was.items() if name not in WRITTEN_AT_THE_END}
+    options = {**now["options"], "arguments": was["options"].get("arguments", [])}
+    return {**first, "options": options, "versions": now["versions"], "resumed": [*was.get("resumed", []), session]}
+
+
+def _from_root(given: str, settings: Settings) -> str:
+    """Write what is collected so that it says the same wherever the command was given; other words than paths stay."""
+    path, separator, rest = given.partition("::")
+    place = os.path.normpath(settings.invocation_dir / path)
+    if os.path.lexists(place):
+        path = os.path.relpath(place, settings.root_dir).replace(os.sep, "/")
+    return as_text(path + separator + rest)
 
 
 def as_text(given: str | os.PathLike[str]) -> str:

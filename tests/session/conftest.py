@@ -130,7 +130,15 @@ class Project:
 
     def run(self, *arguments, workers=0):
         """Run the inner pytest: in this process, or in one of its own with workers."""
-        arguments = ("-p", "no:randomly", "--bench-run-dir=run", *map(str, arguments))
+        return self.call("--bench-run-dir=run", *arguments, workers=workers)
+
+    def resume(self, *arguments, workers=0):
+        """Go on with the run that ``run`` began."""
+        return self.call("--bench-resume=run", *arguments, workers=workers)
+
+    def call(self, *arguments, workers=0):
+        """Run the inner pytest with these arguments alone."""
+        arguments = ("-p", "no:randomly", *map(str, arguments))
         if workers:
             return self.pytester.runpytest_subprocess("-n", str(workers), *arguments)
         return self.pytester.runpytest_inprocess("-p", "no:xdist", *arguments)
