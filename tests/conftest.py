@@ -1,7 +1,105 @@
-"""How the tests of this package draw their examples."""
+"""How the tests of this package draw their examples, and run directories made by hand."""
 
+import copy
+import hashlib
+import json
+
+import pytest
 from hypothesis import settings
 
 # a busy machine is slow, not wrong: no example has a deadline
 settings.register_profile("benchbench", deadline=None)
 settings.load_profile("benchbench")
+
+
+class RunDirectories:
+    """Writes run directories as runs leave them, from rows given as dicts."""
+
+    def __init__(self, base):
+        self.base = base
+
+    @staticmethod
+    def row(
+        case_id, status="detected", *, attempt=1, outcome=None, adapter="dwt-dct", suite="suite.py::test_detection", **more
+    ):
+        """Give a row of evidence; ``more`` replaces its parts."""
+        outcome = outcome or {"detected": "match", "not_detected": "mismatch"}.get(status, status)
+        return {
+            "schema_version": 1,
+            "run_id": "",
+            "kind": "watermark",
+            "key": {"suite": suite, "adapter": adapter, "case_id": case_id, "params": None, "attempt": attempt},
+            "manifest": {"name": "cases.jsonl", "sha256": "a" * 64, "line": 1},
+            "case": {"case_id": case_id, "state": "marked", "arm": "positive", "pair_id": case_id, "expected": "detected"},
+            "row_sha256": hashlib.sha256(case_id.encode()).hexdigest(),
+            "artifact": {"sha256": hashlib.sha256(case_id.encode()).hexdigest(), "decoding": None},
+            "adapter": {
+                "name": adapter,
+                "version": "1",
+                "rule": "bits",
+                "options": {},
+                "source_sha256": "b" * 64,
+                "weights": [],
+            },
+            "code": {"project_commit": "abc", "dirty": False, "kernel_sha256": "c" * 64},
+            "detection": {"status": status, "adapter_elapsed_ms": 1.5, "call": "warm"},
+            "removal": None,
+            "fidelity": {"status": "no_reference"},
+            "outcome": outcome,
+            "worker": None,
+            **more,
+        }
+
+    def write(self, name, rows, *, shard=None, left_out=0, lost=0, options=(), **changes):
+        """Write the directory of a run; ``changes`` replace parts of ``run.json``, and ``None`` takes one out."""
+        path = self.base / name
+        path.mkdir(parents=True)
+        run_id = f"20261130T000000Z-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        rows = [{**row, "run_id": run_id} for row in rows]
+        ended = len({tuple(map(str, list(row["key"].values())[:4])) for row in rows if row["outcome"] != "not_run"})
+        planned = ended + left_out + lost
+        document = {
+            "schema_version": 1,
+            "run_id": run_id,
+            "package": {"name": "pytest-benchbench", "version": "1.0", "kernel_sha256": "c" * 64},
+            "project": {"commit": "abc", "dirty": False},
+            "manifests": [
+                {"path": "cases.jsonl", "name": "cases.jsonl", "kind": "watermark", "sha256": "a" * 64, "rows": 1000}
+            ],
+            "options": {
+                "arguments": ["cases.jsonl", f"--bench-shard={shard}"],
+                "adapters": {},
+                "select": [],
+                "shard": shard,
+                "verify": "preflight",
+                "network": "loopback",
+                "expectations": None,
+                "require_available": False,
+                "crash_retries": 1,
+                "row_timeout": None,
+                "max_pixels": 1000,
+                "gate": None,
+                "artifact_roots": [],
+                "measured": "measured",
+                **dict(options),
+            },
+            "versions": {"python": "3.11.7", "numpy": "2.4.6"},
+            "machine": {"system": "Linux", "processors": 2},
+            "started": "2026-11-30T00:00:00.000+00:00",
+            "planned": {"rows": planned, "selected": planned - left_out, "left_out": left_out, "lost": lost},
+            "decoding": {"hits": 1, "misses": 2},
+            "interrupted": False,
+            "finished": "2026-11-30T00:01:00.000+00:00",
+            "exit_status": 0,
+        }
+        document["manifests"][0]["shard_rows"] = planned
+        document = copy.deepcopy({key: value for key, value in (document | changes).items() if value is not None})
+        (path / "run.json").write_text(json.dumps(document))
+        (path / "evidence.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+
+@pytest.fixture
+def directories(tmp_path):
+    """Write run directories into the test's own folder."""
+    return RunDirectories(tmp_path)

@@ -39,7 +39,7 @@ def facet(row: EvidenceRow, name: str) -> str | None:
 
     Args:
         row: The evidence.
-        name: ``adapter`` (the alias) or one of ``CASE_FACETS``; a transform is told by its name.
+        name: ``adapter`` (the alias), or a text of the case such as ``CASE_FACETS``; a transform is told by its name.
 
     Returns:
         The text, or ``None`` when the case has no such property.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -54,7 +54,7 @@ class ManifestReference(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     sha256: str
-    line: int | None = None
+    line: Annotated[int, msgspec.Meta(ge=0, le=2**53)] | None = None
     pointer: str | None = None
 
 

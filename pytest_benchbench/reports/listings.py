@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from pytest_benchbench.evidence.grouping import facet
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.reports.ordering import Listing
@@ -80,7 +81,7 @@ def _identity(row: EvidenceRow) -> dict[str, Any]:
 def _answer(settled: SettledRow) -> dict[str, Any]:
     detection = settled.row.detection
     return {
-        "expected": settled.row.case.get("expected"),
+        "expected": facet(settled.row, "expected"),
         "observed": detection.status,
         "reason": detection.reason,
         "unstable": settled.unstable,

@@ -1,0 +1,54 @@
+"""Equal digests are found, whatever their order and number."""
+
+from array import array
+from collections import defaultdict
+
+from hypothesis import given, strategies as st
+
+from pytest_benchbench.evidence.digest_column import DigestColumn, text_digest
+
+digests = st.one_of(
+    st.binary(min_size=16, max_size=16),
+    st.sampled_from([b"\0" * 16, b"\0" * 15 + b"\1", b"\1" + b"\0" * 15, b"\0" * 8 + b"\1" * 8, b"\1" * 8 + b"\0" * 8]),
+)
+
+
+def column_of(entries):
+    column = DigestColumn()
+    for digest, _ in entries:
+        column.append(digest)
+    return column
+
+
+def places(entries, key):
+    found = defaultdict(list)
+    for place, entry in enumerate(entries):
+        found[key(entry)].append(place)
+    return found
+
+
+@given(st.lists(st.tuples(digests, st.integers(0, 2))), st.booleans())
+def test_groups_are_the_equal_entries_in_the_order_of_arrival(entries, with_codes):
+    expected = places(entries, lambda entry: entry if with_codes else entry[0])
+    groups = column_of(entries).groups(array("I", [code for _, code in entries]) if with_codes else None)
+    assert len(groups) == len(expected)
+    assert sorted(group.tolist() for group in groups.several()) == sorted(
+        group for group in expected.values() if len(group) > 1
+    )
+    numbers = groups.numbers().tolist()
+    assert set(numbers) == set(range(len(expected)))
+    assert all(len({numbers[place] for place in group}) == 1 for group in expected.values())
+
+
+def test_a_column_gives_its_digests_back():
+    column = DigestColumn(32)
+    for byte in (b"x", b"y"):
+        column.append(byte * 32)
+    assert (len(column), column[0], column[1]) == (2, b"x" * 32, b"y" * 32)
+
+
+def test_a_column_can_grow_after_it_was_grouped():
+    column = column_of([(b"x" * 16, 0)])
+    assert len(column.groups()) == 1
+    column.append(text_digest(b"y"))
+    assert len(column.groups()) == 2
