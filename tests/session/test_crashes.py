@@ -1,7 +1,5 @@
 """Workers that die, in every way and at every time: each row has an outcome, none counts as not detected."""
 
-import json
-
 import pytest
 
 DYING = """
@@ -42,6 +40,12 @@ DYING = """
         def describe(self):
             return AdapterDescription("1", "what the file says")
 
+    class Dying2(Dying):
+        name = "dying-2"
+
+    class Dying3(Dying):
+        name = "dying-3"
+
     class Waves(BatchAdapter):
         name = "waves"
         media_types = frozenset({"image"})
@@ -57,8 +61,8 @@ DYING = """
             return AdapterDescription("1", "what the file says")
 
     def pytest_benchbench_adapters(registry):
-        registry.register(Dying)
-        registry.register(Waves)
+        for adapter in (Dying, Dying2, Dying3, Waves):
+            registry.register(adapter)
 """
 
 
@@ -151,7 +155,8 @@ def test_a_session_without_replacements_ends_incomplete_and_says_so(dying):
     lost = list(outcomes.values()).count("not_run")
     assert dying.document("run.json")["planned"]["lost"] == lost > 0
     result.stdout.fnmatch_lines([f"incomplete: {lost} rows lost"])
-    assert "rerun" not in result.stdout.str()
+    result.assert_outcomes(failed=2, passed=list(outcomes.values()).count("match"))
+    assert " rerun " not in result.stdout.lines[-1]
 
 
 def test_workers_that_all_die_while_collecting_are_incomplete(dying):
@@ -168,20 +173,22 @@ def test_workers_that_all_die_while_collecting_are_incomplete(dying):
     result.stdout.fnmatch_lines(["incomplete: no worker lived to say which rows there are"])
 
 
-def test_a_dist_that_gives_no_row_out_twice_does_not_retry(dying):
+@pytest.mark.parametrize(("dist", "tries"), [("worksteal", 2), ("loadscope", 4)])
+def test_under_another_dist_a_crash_is_an_error_too(dying, dist, tries):
+    """``loadscope`` gives such a row out again by itself, until no more workers are replaced."""
     dying.case("bad", "exit", adapter="dying")
     dying.write()
-    assert dying.run("cases.jsonl", "--dist=loadscope", workers=2).ret == 1
-    assert attempts(dying, "bad") == [(1, "error", "WorkerCrash")]
+    assert dying.run("cases.jsonl", f"--dist={dist}", "--max-worker-restart=3", workers=2).ret == 1
+    assert attempts(dying, "bad") == [(number, "error", "WorkerCrash") for number in range(1, tries + 1)]
     assert len(dying.outcomes) == 7
 
 
-@pytest.mark.parametrize("reruns", [0, 2])
-def test_with_the_rerun_plugin_a_crash_is_not_run_again_twice(dying, reruns):
+@pytest.mark.parametrize("reruns", [0, 1])
+def test_the_rerun_plugin_decides_if_it_is_asked_to(dying, reruns):
     dying.case("bad", "exit 1", adapter="dying")
     dying.write()
-    assert dying.run("cases.jsonl", f"--reruns={reruns}", workers=2).ret == 0
-    assert attempts(dying, "bad") == [(1, "error", "WorkerCrash"), (2, "match", None)]
+    assert dying.run("cases.jsonl", f"--reruns={reruns}", workers=2).ret == 1 - reruns
+    assert attempts(dying, "bad") == [(1, "error", "WorkerCrash"), (2, "match", None)][: reruns + 1]
 
 
 def test_an_ordinary_test_that_kills_its_worker_stays_a_failure(dying):
@@ -263,29 +270,10 @@ def test_other_adapters_run_under_any_dist(dying, dist):
     assert len(dying.evidence) == 6
 
 
-def test_adapters_are_loaded_by_as_few_workers_as_pays(dying):
-    conftest = dying.path / "conftest.py"
-    slow = "\n".join(
-        f"""
-class Slow{name}(Dying):
-    name = "slow-{name}"
-
-    def load(self):
-        time.sleep(0.3)
-        super().load()
-"""
-        for name in "abc"
-    )
-    registering = "\ndef pytest_configure(config): pass\n"
-    conftest.write_text(conftest.read_text() + slow + registering)
-    text = conftest.read_text().replace(
-        "    registry.register(Waves)", "    registry.register(Waves)\n    for made in (Slowa, Slowb, Slowc): registry.register(made)"
-    )
-    conftest.write_text(text)
+def test_three_adapters_on_two_workers_take_at_most_four_loads(dying):
     dying.rows.clear()
     for number in range(60):
-        dying.case(f"row-{number:02}", adapter=f"slow-{'abc'[number % 3]}")
+        dying.case(f"row-{number:02}", adapter=("dying", "dying-2", "dying-3")[number % 3])
     dying.write()
     assert dying.run("cases.jsonl", workers=2).ret == 0
-    assert len((dying.path / "loads.txt").read_text().splitlines()) <= 4
-    assert json.loads((dying.path / "run" / "run.json").read_text())["planned"]["lost"] == 0
+    assert 3 <= len((dying.path / "loads.txt").read_text().splitlines()) <= 4

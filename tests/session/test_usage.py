@@ -163,12 +163,6 @@ def test_a_bad_option(project, option, says):
     refused(project, "cases.jsonl", option, says=says)
 
 
-def test_a_batch_adapter_cannot_be_shared_by_workers(project):
-    project.case("cat-01", adapter="waves")
-    project.write()
-    refused(project, "cases.jsonl", workers=2, says="adapter waves must run in one process")
-
-
 def test_an_adapter_that_takes_a_built_in_name(project):
     project.case("cat-01")
     project.write()
