@@ -44,7 +44,7 @@ def render_markdown(document: dict[str, Any]) -> str:
     results = document["results"]
     series = results["tables"]["adapter"]
     identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
-    blocks = ["# Benchmark report", outcome_line(results) + "."]
+    blocks = ["# Benchmark report", outcome_line(results) + ".", *_gaps(document["environment"])]
     if series and "suite" not in identity:
         blocks.append(f"Suite: {cell(series[0]['suite'])}")
     for name, (title, columns) in _LISTS.items():
@@ -59,6 +59,12 @@ def render_markdown(document: dict[str, Any]) -> str:
     blocks += _inputs(document["inputs"])
     blocks += _environment(document["environment"])
     return "\n\n".join(blocks) + "\n"
+
+
+def _gaps(environment: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a merged run lacks."""
+    if gaps := environment.get("gaps"):
+        yield "\n".join(f"- Gap: {cell(gap)}" for gap in gaps)
 
 
 def _list(title: str, listing: Line, columns: Sequence[str]) -> Iterator[str]:
@@ -189,7 +195,15 @@ def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
     if environment:
         yield "## Environment"
         yield from _decoding(environment.get("decoding", {}))
-        yield _table(("what", "value"), _leaves(environment))
+        yield _table(("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps")}))
+        yield from _merged_from(environment.get("merged_from", []))
+
+
+def _merged_from(parts: Sequence[Line]) -> Iterator[str]:
+    if parts:
+        yield "### Merged from"
+        columns = ("run_id", "shard", "name", "exit_status", "evidence_lines", "evidence_sha256")
+        yield _table(columns, (_values(part, columns) for part in parts))
 
 
 def _decoding(counts: Mapping[str, int]) -> Iterator[str]:
