@@ -142,7 +142,6 @@ def unobserved_row(
     error: ErrorRecord,
     outcome: Literal["error", "not_run"] = "error",
     *,
-    status: Literal["error", "timeout"] = "error",
     network: NetworkRecord | msgspec.UnsetType = msgspec.UNSET,
 ) -> EvidenceRow:
     """Write the evidence of a row that no adapter was seen to answer.
@@ -155,7 +154,6 @@ def unobserved_row(
         ref: Where in the manifest.
         error: Why there is no answer.
         outcome: ``not_run`` for a row that was planned and never tried to the end.
-        status: ``timeout`` for a row that took too long.
         network: What was refused to the row, where the process that knows writes it.
     """
     try:
@@ -176,7 +174,7 @@ def unobserved_row(
         artifact=ArtifactRecord(artifact_sha256, None),
         adapter=AdapterRecord(node.adapter, None, None, {}, None, ()),
         code=UNKNOWN_CODE,
-        detection=DetectionRecord(status, None, None),
+        detection=DetectionRecord("timeout" if error.type == RowTimeout.__name__ else "error", None, None),
         error=error,
         network=network,
         removal=RemovalRecord.of("error") if was_removed else None,

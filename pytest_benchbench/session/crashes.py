@@ -17,6 +17,9 @@ DEATHS = frozenset({WORKER_CRASH, PROCESS_DIED})
 CRASHED = "benchbench_crashed"
 """What a worker is told under this name: node ids of rows of exclusive adapters that killed a worker."""
 
+TIMED_OUT = "benchbench_timed_out"
+"""Attribute of a report of pytest-xdist about a row whose worker died after the row's time was over: no try follows."""
+
 INTERRUPTED = "benchbench_interrupted"
 """Attribute of a report of pytest-xdist about a row whose worker was interrupted by the user."""
 

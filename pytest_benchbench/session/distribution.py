@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
-from pytest_benchbench.session.crashes import CRASHED, INTERRUPTED, CrashPolicy, is_interruption
+from pytest_benchbench.session.crashes import CRASHED, INTERRUPTED, TIMED_OUT, CrashPolicy, is_interruption
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.scheduling import AffinityScheduling
@@ -91,7 +91,7 @@ class Distribution:
         if report.outcome == "rerun" or config.getoption("reruns", None) is not None:
             return  # pytest-rerunfailures decides, which would pass over a row that it has no rerun left for
         stops = bool(self._session.shouldfail or self._session.shouldstop)
-        if stops or not self._crashes.may_retry(crashitem, max_worker_restart(config)):
+        if stops or hasattr(report, TIMED_OUT) or not self._crashes.may_retry(crashitem, max_worker_restart(config)):
             return
         try:
             sched.mark_test_pending(crashitem)

@@ -92,6 +92,10 @@ def _start_controller(session: pytest.Session) -> None:
         from pytest_benchbench.session.distribution import Distribution
 
         config.pluginmanager.register(Distribution(plan, session, recorder.is_row), "benchbench-distribution")
+        if plan.settings.row_timeout is not None:
+            from pytest_benchbench.session.timeout_witness import TimeoutWitness
+
+            config.pluginmanager.register(TimeoutWitness(plan.settings.row_timeout, plan), "benchbench-timeouts")
 
 
 def _begin_guarding(config: pytest.Config, plan: Plan) -> None:

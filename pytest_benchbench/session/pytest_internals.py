@@ -3,7 +3,8 @@
 Used: ``Function._fixtureinfo`` (read once per suite, shared by its rows), ``Function._request`` and ``_initrequest`` (made
 when a row runs: a request for each collected row would cost memory and time), ``Function._instance`` and ``_obj`` (a fresh
 instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``,
-``_use_item_location`` of ``Skipped``, and that ``CallInfo.from_call`` is what catches the exceptions of a phase.
+``_use_item_location`` of ``Skipped``, that ``CallInfo.from_call`` is what catches the exceptions of a phase, and
+``FixtureDef.cached_result``, without which ``finish`` does nothing.
 """
 
 from __future__ import annotations
@@ -99,3 +100,10 @@ def is_in_phase(frame: FrameType | None) -> bool:
         if frame is not None and frame.f_code is pytest.CallInfo.from_call.__func__.__code__:  # type: ignore[attr-defined]
             return True
     return False
+
+
+def undo_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    """Take back a fixture whose setup ended by an exception that pytest does not remember: the next use makes it anew."""
+    if fixturedef.cached_result is None:
+        fixturedef.cached_result = (None, None, None)
+    fixturedef.finish(request)  # type: ignore[arg-type]  # pytest calls it so itself

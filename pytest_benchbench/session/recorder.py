@@ -18,7 +18,7 @@ from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.conclusion import conclude, policy_of
-from pytest_benchbench.session.crashes import INTERRUPTED, PROCESS_DIED, WORKER_CRASH
+from pytest_benchbench.session.crashes import INTERRUPTED, PROCESS_DIED, TIMED_OUT, WORKER_CRASH
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.in_flight import RowInFlight
 from pytest_benchbench.session.node_names import CaseNode
@@ -26,6 +26,7 @@ from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.recorded_rows import RECORDED
 from pytest_benchbench.session.reporting import EVIDENCE
 from pytest_benchbench.session.resuming import EarlierRun, take_up
+from pytest_benchbench.session.row_timeout import timeout_error
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
 from pytest_benchbench.session.run_document import as_time, resumed_document, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
@@ -220,6 +221,8 @@ class Recorder:
             self._keep(report.nodeid, row, _worker(report), same_attempt=report.when == "teardown")
         elif report.when == "???" and not getattr(report, INTERRUPTED, False):
             error = ErrorRecord(WORKER_CRASH, "the worker process died while it ran this row")
+            if (limit := self._plan.settings.row_timeout) is not None and hasattr(report, TIMED_OUT):
+                error = timeout_error(limit)
             answered = report.nodeid in self._answered  # then it is this try that the death ends
             self._keep_unobserved(report.nodeid, error, worker=_worker(report), same_attempt=answered)
 

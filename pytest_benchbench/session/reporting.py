@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import pytest
@@ -75,9 +75,7 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
             error = ErrorRecord(type(failed).__name__, one_line(failed))
         else:
             return row, encoded
-    status: Literal["error", "timeout"] = "timeout" if isinstance(raised, RowTimeout) else "error"
-    network = network_record(item)
-    row = unobserved_row(item.case_node, item.manifest, item.ref, error, status=status, network=network)
+    row = unobserved_row(item.case_node, item.manifest, item.ref, error, network=network_record(item))
     return row, _encode(row).decode()
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.session.collection import CaseItem
-from pytest_benchbench.session.pytest_internals import is_in_phase
+from pytest_benchbench.session.pytest_internals import is_in_phase, undo_fixture
 
 if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
@@ -206,6 +206,17 @@ class RowTimer:
         self.restart()
         with self._interruptible(RowTimeout):
             return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Undo a fixture that was interrupted, so that the next row that shares it makes it anew."""
+        try:
+            return (yield)
+        except RowTimeout:
+            undo_fixture(fixturedef, request)
+            raise
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
