@@ -6,39 +6,31 @@ import os
 from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import pytest
 
 from pytest_benchbench.evidence.environment import code_record
-from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, NetworkRecord
+from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.evidence.writing import EvidenceWriteError
-from pytest_benchbench.session.accounting import Account, account
-from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.conclusion import conclude, policy_of
-from pytest_benchbench.session.crashes import INTERRUPTED, PROCESS_DIED, TIMED_OUT, WORKER_CRASH
+from pytest_benchbench.session.crashes import PROCESS_DIED
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
-from pytest_benchbench.session.in_flight import RowInFlight
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.recorded_rows import RECORDED
-from pytest_benchbench.session.reporting import EVIDENCE
 from pytest_benchbench.session.resuming import EarlierRun, take_up
-from pytest_benchbench.session.row_timeout import timeout_error
+from pytest_benchbench.session.row_log import RowLog
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
 from pytest_benchbench.session.run_document import as_time, resumed_document, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
-    from pytest_benchbench.manifests.reading import CaseRef, Manifest
     from pytest_benchbench.session.planning import Plan
 
 USAGE_ERROR = 4
-
-FAILED_OUTCOMES = frozenset({"mismatch", "error"})
-"""Outcomes that are failures by themselves, so that evidence alone tells of them."""
 
 
 class Recorder:
@@ -64,16 +56,11 @@ class Recorder:
         self._document = run_document(plan, config.invocation_params.args, config.args, self._code, self._run_id)
         self._document["started"] = as_time(started)
         self._run: RunDirectory | None = None
+        self._log: RowLog | None = None
         self._broken: str | None = None
-        self._pending: dict[str, None] = {}
-        self._attempts: dict[str, int] = {}
-        self._not_run: set[str] = set()
-        self._answered: set[str] = set()
         self._tally: Tally | None = None
         self._hits = self._misses = 0
         self._usage_fault = False
-        self._rows = msgspec.json.Decoder(EvidenceRow)
-        self._index: dict[tuple[str, str], tuple[Manifest, CaseRef]] = {}
         self._summary: list[str] = []
         if plan.settings.run_dir is not None and os.path.lexists(plan.settings.run_dir):
             raise pytest.UsageError(
@@ -87,7 +74,6 @@ class Recorder:
         arguments = self._config.invocation_params.args
         self._document = resumed_document(earlier.document, self._document, started, arguments)
         self._run_id = earlier.run_id
-        self._attempts, self._not_run = earlier.attempts, earlier.not_run
         self._plan.recorded, self._plan.deaths = earlier.recorded, earlier.deaths
         self._plan.crashed = frozenset(earlier.deaths)
         return earlier
@@ -103,7 +89,7 @@ class Recorder:
         }
         listed = ", ".join(f"{display} ({counts})" for display, counts in rows.items())
         gate = self._policy.policy.name if self._policy else "off"
-        resumed = f"; goes on with a run of {len(self._attempts)} recorded rows" if self._earlier else ""
+        resumed = f"; goes on with a run of {len(self._earlier.attempts)} recorded rows" if self._earlier else ""
         return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}{resumed}"
 
     @pytest.hookimpl(optionalhook=True)
@@ -142,24 +128,43 @@ class Recorder:
             if self._earlier is not None:
                 self._go_on(self._earlier)
             else:
-                self._run = RunDirectory.make(self._run_path(), self._document)
+                self._make_run()
         except RunDirectoryError as error:
             raise pytest.UsageError(str(error)) from None
         except EvidenceWriteError as error:
             self._break_off(error)
-        self._pending = dict.fromkeys(nodes)
+        assert self._log is not None
+        self._log.expect(nodes)
+
+    def _make_run(self) -> None:
+        """Make the directory of a new run.
+
+        Raises:
+            RunDirectoryError: It cannot be made.
+        """
+        self._run = RunDirectory.make(self._run_path(), self._document)
+        self._log = RowLog(self._plan, self._run, self._run_id, self._code, runs_rows=not self._distributed)
 
     def _go_on(self, earlier: EarlierRun) -> None:
-        """Open the directory of the earlier run, and record the row over which its last process died, if it did."""
-        self._run = run = RunDirectory.go_on(earlier.path, earlier.writer, self._document)
-        if (died := earlier.died) is not None:
-            error = ErrorRecord(PROCESS_DIED, "the process died while it ran this row")
-            try:
-                self._keep_unobserved(died.node, error, same_attempt=self._attempts.get(died.node, 0) >= died.attempt)
-            except EvidenceWriteError:
-                self._run = None  # and the next session finds the row that died as this one has found it
-                raise
+        """Open the directory of the earlier run, and record the row over which its last process died, if it did.
+
+        Raises:
+            RunDirectoryError, EvidenceWriteError: It cannot be written.
+        """
+        run = RunDirectory.go_on(earlier.path, earlier.writer, self._document)
+        self._log = RowLog(
+            self._plan,
+            run,
+            self._run_id,
+            self._code,
+            runs_rows=not self._distributed,
+            attempts=earlier.attempts,
+            not_run=earlier.not_run,
+        )
+        if earlier.died is not None:
+            self._log.keep_death(earlier.died, ErrorRecord(PROCESS_DIED, "the process died while it ran this row"))
         run.in_flight.remove()
+        self._run = run
 
     def _break_off(self, error: EvidenceWriteError) -> NoReturn:
         """End the session, because evidence cannot be kept any more.
@@ -182,87 +187,29 @@ class Recorder:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Remember that a new try has begun."""
-        self._answered.discard(nodeid)
-        self._mark_in_flight(nodeid)
+        if self._log is not None:
+            self._log.begin(nodeid)
 
     def pytest_runtest_logfinish(self) -> None:
         """Remember that no row is being run."""
-        if self._run is not None and not self._distributed:
-            self._run.in_flight.end()
-
-    def _mark_in_flight(self, nodeid: str) -> None:
-        """Remember which row this process runs, if it runs rows: should it die, a later session knows the row."""
-        if self._run is not None and not self._distributed and self.is_row(nodeid):
-            self._run.in_flight.begin(RowInFlight(nodeid, self._attempts.get(nodeid, 0) + 1))
+        if self._log is not None:
+            self._log.end()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep the evidence that a report carries; make evidence of a crash."""
         if getattr(report, "benchbench_usage", False):
             self._usage_fault = True
-        if self._run is None or self._broken:
+        if self._log is None or self._broken:
             return
         try:
-            self._keep_report(self._run, report)
+            self._log.keep_report(report)
         except EvidenceWriteError as error:
             self._break_off(error)
-        if report.outcome == "rerun":
-            self._answered.discard(report.nodeid)
-            self._mark_in_flight(report.nodeid)
-
-    def _keep_report(self, run: RunDirectory, report: Any) -> None:
-        evidence = getattr(report, EVIDENCE, None)
-        row = None if evidence is None else self._rows.decode(evidence)
-        tells_itself = report.when == "???" or (row is not None and row.outcome in FAILED_OUTCOMES)
-        if report.failed and not tells_itself and self.is_row(report.nodeid):  # kept before the row that it is about
-            is_new = report.nodeid not in self._answered
-            run.record_failure(report.nodeid, self._attempts.get(report.nodeid, 0) + is_new)
-        if row is not None:
-            self._keep(report.nodeid, row, _worker(report), same_attempt=report.when == "teardown")
-        elif report.when == "???" and not getattr(report, INTERRUPTED, False):
-            error = ErrorRecord(WORKER_CRASH, "the worker process died while it ran this row")
-            if (limit := self._plan.settings.row_timeout) is not None and hasattr(report, TIMED_OUT):
-                error = timeout_error(limit)
-            answered = report.nodeid in self._answered  # then it is this try that the death ends
-            self._keep_unobserved(report.nodeid, error, worker=_worker(report), same_attempt=answered)
 
     def is_row(self, nodeid: str) -> bool:
         """Say whether a node id is one of the rows that were to run."""
-        return nodeid in self._pending or nodeid in self._attempts
-
-    def _keep(self, nodeid: str, row: EvidenceRow, worker: str | None, *, same_attempt: bool = False) -> None:
-        assert self._run is not None
-        attempt = self._attempts.get(nodeid, 0) + (not same_attempt)
-        key = msgspec.structs.replace(row.key, attempt=attempt)
-        row = msgspec.structs.replace(row, run_id=self._run_id, key=key, code=self._code, worker=worker)
-        if row.network is msgspec.UNSET:  # the process that would know is gone
-            row = msgspec.structs.replace(row, network=NetworkRecord(self._plan.settings.network))
-        self._run.record(row)
-        self._attempts[nodeid] = attempt  # from here on: an interrupted write leaves the row as it was
-        self._answered.add(nodeid)
-        self._pending.pop(nodeid, None)
-        if row.outcome != "not_run":
-            self._not_run.discard(nodeid)
-
-    def _keep_unobserved(
-        self,
-        nodeid: str,
-        error: ErrorRecord,
-        outcome: Literal["error", "not_run"] = "error",
-        *,
-        worker: str | None = None,
-        same_attempt: bool = False,
-    ) -> None:
-        """Record that a row, if it is one, has no answer."""
-        node = CaseNode.parse(nodeid)
-        if node is not None and (found := self._find(node)) is not None:
-            row = unobserved_row(node, *found, error, outcome)
-            self._keep(nodeid, row, worker, same_attempt=same_attempt)
-
-    def _find(self, node: CaseNode) -> tuple[Manifest, CaseRef] | None:
-        if not self._index:
-            self._index = {(adapter, ref.case_id): (manifest, ref) for manifest, adapter, ref in self._plan.rows()}
-        return self._index.get((node.adapter, node.case_id))
+        return self._log is not None and self._log.is_row(nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -300,9 +247,9 @@ class Recorder:
                     if self._earlier is not None:
                         self._go_on(self._earlier)
                     elif self._is_empty_shard():  # those who merge must be able to account for it
-                        self._run = RunDirectory.make(self._run_path(), self._document)
-                if self._run is not None:
-                    return self._finish(self._run, session, pytest_status)
+                        self._make_run()
+                if self._run is not None and self._log is not None:
+                    return self._finish(self._run, self._log, session, pytest_status)
         except (EvidenceWriteError, RunDirectoryError) as error:
             self._broken = f"evidence cannot be written: {error}"
         except OSError as error:
@@ -336,11 +283,11 @@ class Recorder:
         self._summary.append(f"incomplete: {left_out} rows were left out, and a gate decides on all")
         return exit_status(pytest_status, RunFacts(left_out=left_out, gate="inconclusive"))
 
-    def _finish(self, run: RunDirectory, session: pytest.Session, pytest_status: int) -> int:
+    def _finish(self, run: RunDirectory, log: RowLog, session: pytest.Session, pytest_status: int) -> int:
         stopped = bool(session.shouldfail or session.shouldstop)
-        rows = self._account(stopped=stopped)
+        rows = log.account(planned=self._count_planned(), stopped=stopped)
         if not stopped:
-            self._record_lost_rows()
+            log.keep_lost_rows()
         run.close_evidence()
         if self._is_empty_shard():
             self._summary.append(f"shard {self._plan.settings.shard} has none of the rows that run")
@@ -348,7 +295,8 @@ class Recorder:
             self._is_empty_shard() or (self._earlier is not None and not rows.left_out)
         ):
             pytest_status = 0  # other shards have the rows, or everything was done before
-        self._note_idle_expectations(rows)
+        if not rows.left_out and not rows.lost:
+            self._note_idle_expectations(log)
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
         self._document["finished"] = as_time(datetime.now(UTC))
         settings = self._plan.settings
@@ -365,33 +313,19 @@ class Recorder:
         self._summary.append(f"report: {shown_from(run.path / 'report.md', settings.invocation_dir)}")
         return concluded.status
 
-    def _account(self, *, stopped: bool) -> Account:
+    def _count_planned(self) -> int:
         planned = self._tally.planned if self._tally else 0
         if self._distributed:  # the processes that counted may all have died
             planned = max(planned, self._plan.count_selected(self._plan.manifests))
         if self._earlier is not None:  # which may have collected what --lf leaves out
             planned = max(planned, self._earlier.planned)
-        return account(
-            planned=planned,
-            finished=sum(nodeid not in self._not_run and nodeid not in self._pending for nodeid in self._attempts),
-            pending=sum(nodeid not in self._not_run for nodeid in self._pending),
-            stopped=stopped,
-            lost_before=len(self._not_run),
-        )
+        return planned
 
-    def _note_idle_expectations(self, rows: Account) -> None:
+    def _note_idle_expectations(self, log: RowLog) -> None:
         """Warn of entries that name a suite or parameters which no row had, once every row has run."""
-        if rows.left_out or rows.lost:
-            return
-        nodes = (node for nodeid in self._attempts if (node := CaseNode.parse(nodeid)) is not None)
         expectations = self._plan.expectations
-        if unconcerned := expectations.unconcerned(nodes):
+        if unconcerned := expectations.unconcerned(log.nodes()):
             self._plan.notes.append(expectations.note(unconcerned))
-
-    def _record_lost_rows(self) -> None:
-        error = ErrorRecord("NotRun", "the row was planned and never ran to its end")
-        for nodeid in [nodeid for nodeid in self._pending if nodeid not in self._not_run]:
-            self._keep_unobserved(nodeid, error, "not_run")
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the verdict, the worst of it, and where the report is."""
@@ -399,8 +333,3 @@ class Recorder:
             terminalreporter.section("benchbench", sep="-")
             for line in lines:
                 terminalreporter.line(line)
-
-
-def _worker(report: Any) -> str | None:
-    node = getattr(report, "node", None)
-    return None if node is None else str(node.gateway.id)

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_benchbench.evidence.observation import SETTLED, AdapterRecord, EvidenceKey
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow, complete_lines, settled_rows
+from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError, read_run
 from pytest_benchbench.evidence.writing import EvidenceInUseError, EvidenceWriter
 from pytest_benchbench.session.comparing_runs import adapter_differences, differences
 from pytest_benchbench.session.crashes import DEATHS
@@ -19,14 +20,11 @@ from pytest_benchbench.session.in_flight import RowInFlight, row_in_flight
 from pytest_benchbench.session.network import GUARD, NetworkGuard
 from pytest_benchbench.session.node_names import CaseNode, RowName
 from pytest_benchbench.session.recorded_rows import RecordedRows
-from pytest_benchbench.session.run_directory import EVIDENCE, FAILURES, RUN
+from pytest_benchbench.session.run_directory import FAILURES
 from pytest_benchbench.session.run_document import shown_from
 
 if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
-
-MAX_RUN_BYTES = 64 * 1024 * 1024
-"""Of ``run.json``."""
 
 
 @dataclass(slots=True)
@@ -88,8 +86,11 @@ def take_up(plan: Plan, config: pytest.Config, now: dict[str, Any], *, distribut
     assert path is not None
     shown = shown_from(path, plan.settings.invocation_dir)
     try:
-        document = _read_run(path)
-        writer = _open(path, document)
+        recorded = read_run(path)
+        if recorded.is_merged:
+            raise ResumeError("a merged run cannot be gone on with: go on with its parts, and merge them again")
+        document = recorded.document
+        writer = EvidenceWriter(recorded.evidence, append=True)
         config.add_cleanup(writer.abandon)
         if differing := differences(document, now):
             raise ResumeError(f"cannot go on with this run: {'; '.join(differing)}")
@@ -98,6 +99,8 @@ def take_up(plan: Plan, config: pytest.Config, now: dict[str, Any], *, distribut
         differing = [] if config.option.collectonly else _load_and_compare(plan, config, answers, distributed=distributed)
         if differing:
             raise ResumeError(f"cannot go on with this run: {'; '.join(differing)}")
+    except RecordedRunError as error:
+        raise pytest.UsageError(f"--bench-resume: {error}") from None
     except (ResumeError, EvidenceError, EvidenceInUseError) as error:
         raise pytest.UsageError(f"--bench-resume={shown}: {error}") from None
     except OSError as error:
@@ -109,43 +112,6 @@ def take_up(plan: Plan, config: pytest.Config, now: dict[str, Any], *, distribut
 
 class ResumeError(Exception):
     """A run that this session cannot go on with; one line."""
-
-
-def _read_run(path: Path) -> dict[str, Any]:
-    """Read ``run.json``.
-
-    Raises:
-        ResumeError: There is none, or it is damaged.
-    """
-    try:
-        with (path / RUN).open("rb") as file:
-            data = file.read(MAX_RUN_BYTES)
-        document = msgspec.json.decode(data)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ResumeError(f"not the directory of a run (it has no {RUN})") from None
-    except (ValueError, RecursionError) as error:
-        raise ResumeError(f"{RUN} is damaged: {error}") from None
-    if not isinstance(document, dict) or document.get("schema_version") != 1:
-        raise ResumeError(f"{RUN} is not the description of a run (schema_version 1)")
-    for name, kind in {"run_id": str, "started": str, "package": dict, "options": dict, "versions": dict}.items():
-        if not isinstance(document.get(name), kind):
-            raise ResumeError(f"{RUN} is damaged: {name} is missing")
-    if not isinstance(document.get("manifests"), list) or not isinstance(document.get("resumed", []), list):
-        raise ResumeError(f"{RUN} is damaged: manifests are missing")
-    return document
-
-
-def _open(path: Path, document: dict[str, Any]) -> EvidenceWriter:
-    """Take hold of the evidence.
-
-    Raises:
-        ResumeError: It is gone.
-        EvidenceInUseError: The run is still going on.
-        OSError: It cannot be opened for writing.
-    """
-    if "finished" in document and not (path / EVIDENCE).exists():
-        raise ResumeError(f"{EVIDENCE} is missing, and the run had ended")
-    return EvidenceWriter(path / EVIDENCE, append=True)
 
 
 class _ErrorType(msgspec.Struct):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_benchbench.evidence.observation import EvidenceRow
+from pytest_benchbench.evidence.recorded_run import EVIDENCE, RUN
 from pytest_benchbench.evidence.writing import (
     EvidenceInUseError,
     EvidenceWriteError,
@@ -22,8 +23,6 @@ from pytest_benchbench.session.in_flight import InFlight
 
 STATE_DIR = ".benchbench"
 
-RUN = "run.json"
-EVIDENCE = "evidence.jsonl"
 FAILURES = "failures.jsonl"
 
 
@@ -81,15 +80,18 @@ class RunDirectory:
             taken = os.path.lexists(path)
             reason = "exists already; a run never overwrites another" if taken else error.strerror or error
             raise RunDirectoryError(f"{path}: {reason}") from None
+        writer = None
         try:
-            write_atomically(path / RUN, encode_document(begin))
-            return cls(path, EvidenceWriter(path / EVIDENCE))
-        except (OSError, EvidenceInUseError) as error:
+            writer = EvidenceWriter(path / EVIDENCE)
+            write_atomically(path / RUN, encode_document(begin))  # last: a directory that has it can be gone on with
+        except BaseException as error:
+            if writer is not None:
+                writer.abandon()
             shutil.rmtree(path, ignore_errors=True)
-            raise RunDirectoryError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-        except BaseException:
-            shutil.rmtree(path)
+            if isinstance(error, (OSError, EvidenceInUseError)):
+                raise RunDirectoryError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
             raise
+        return cls(path, writer)
 
     @classmethod
     def go_on(cls, path: Path, writer: EvidenceWriter, document: dict[str, Any]) -> RunDirectory:

@@ -498,7 +498,7 @@ Toy.load = load
 def test_no_run_directory(begun, missing):
     result = begun.call(f"--bench-resume={missing}", "cases.jsonl")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"*--bench-resume={missing}: not the directory of a run (it has no run.json)"])
+    result.stderr.fnmatch_lines([f"*--bench-resume: *{missing}: not the directory of a run (it has no run.json)"])
 
 
 def test_a_run_directory_may_not_be_named_too(begun):
@@ -509,7 +509,7 @@ def test_a_run_directory_may_not_be_named_too(begun):
 @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"schema_version": 1, "run_id": "x"}', "[" * 100_000])
 def test_a_damaged_description(begun, damage):
     (begun.path / "run" / "run.json").write_text(damage)
-    refused(begun, "cases.jsonl", says="--bench-resume=run: run.json is ")
+    refused(begun, "cases.jsonl", says="run/run.json: ")
 
 
 def test_damaged_evidence(begun):
@@ -526,7 +526,19 @@ def test_evidence_of_another_run(begun):
 
 def test_evidence_that_is_gone(begun):
     (begun.path / "run" / "evidence.jsonl").unlink()
-    refused(begun, "cases.jsonl", says="evidence.jsonl is missing, and the run had ended")
+    refused(begun, "cases.jsonl", says="run: it has no evidence.jsonl")
+
+
+def test_a_merged_run(begun):
+    from click.testing import CliRunner
+
+    from pytest_benchbench.cli import main
+
+    merged = CliRunner().invoke(main, ["merge", str(begun.path / "run"), "--output-dir", str(begun.path / "merged")])
+    assert merged.exit_code == 0, merged.output
+    result = begun.call("--bench-resume=merged", "cases.jsonl")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*a merged run cannot be gone on with: go on with its parts, and merge them again"])
 
 
 def test_a_run_that_is_still_going_on(begun):
