@@ -167,7 +167,8 @@ def _exif_orientation(exif: object) -> int:
     try:
         content = exif.removeprefix(b"Exif\0\0")
         order = "<" if content[:2] == b"II" else ">"
-        if not tags_fit(content, *struct.unpack_from(order + "I", content, 4), order):
+        (directory,) = struct.unpack_from(order + "I", content, 4)
+        if not tags_fit(content, directory, order):
             return 1
         block.load(exif)
     except Exception:

@@ -14,6 +14,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_benchbench.manifests.faults import shown_text
+
 MAX_ARTIFACT_BYTES = 1 << 30
 """Largest artifact that is read (1 GiB). A larger file is refused before a byte of it is read."""
 
@@ -90,11 +92,12 @@ def resolve_artifact(relative: str, *, base: Path, roots: Sequence[Path]) -> str
             return inside
         real = os.path.realpath(os.path.join(real_base, relative))  # noqa: PTH118 - by far quicker than Path's
     except (ValueError, OSError) as error:  # a NUL, an unencodable character
-        raise ArtifactPathError(f"{relative!r} is not a path: {error}") from None
+        raise ArtifactPathError(f"{shown_text(relative)} is not a path: {error}") from None
     if any(Path(real).is_relative_to(_real_directory(os.fspath(directory))) for directory in [base, *roots]):
         return real
     raise ArtifactPathError(
-        f"{relative} leaves the manifest's directory; move the file there or allow its directory by --bench-artifact-root"
+        f"{shown_text(relative)} leaves the manifest's directory; move the file there or allow its directory by "
+        "--bench-artifact-root"
     )
 
 
@@ -209,7 +212,7 @@ def _digest(path: FilePath) -> bytes | str:
 
 
 def _fault(named: NamedFile, found: bytes | str | None) -> str | None:
-    name = _name(named.path) if named.written is None else named.written
+    name = _name(named.path) if named.written is None else shown_text(named.written)
     if isinstance(found, bytes):
         actual = found.hex()
         return None if actual == named.sha256 else f"{named.origin}: {name}{_mismatch(actual, named.sha256)}"
@@ -217,7 +220,7 @@ def _fault(named: NamedFile, found: bytes | str | None) -> str | None:
 
 
 def _name(path: FilePath) -> str:
-    return os.path.basename(path)  # noqa: PTH119 - most paths are texts here
+    return shown_text(os.path.basename(os.fsdecode(path)))  # noqa: PTH119 - most paths are texts here
 
 
 def _mismatch(actual: str, pinned: str) -> str:

@@ -18,9 +18,7 @@ def one_line(text: object) -> str:
         words = str(text).split()
     except Exception:
         return f"<{type(text).__name__} that cannot be shown>"
-    line = " ".join(words)
-    if not line.isprintable():
-        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    line = _printable(" ".join(words))
     return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"
 
 
@@ -30,7 +28,7 @@ def is_one_line(text: object) -> bool:
 
 
 def traceback_text(error: BaseException, *, frames: int | None = None) -> str:
-    """Format a foreign exception with its causes; what UTF-8 cannot carry is escaped.
+    """Format a foreign exception with its causes; what terminals obey and what UTF-8 cannot carry is escaped.
 
     Args:
         error: The exception.
@@ -40,4 +38,10 @@ def traceback_text(error: BaseException, *, frames: int | None = None) -> str:
         text = "".join(traceback.format_exception(error, limit=None if frames is None else -frames))
     except Exception:
         return one_line(error)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "\n".join(map(_printable, text.split("\n")))
+
+
+def _printable(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from pytest_benchbench.evidence.grouping import CASE_FACETS
+from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
 
 MAX_BYTES = 256 * 1024
@@ -178,7 +179,7 @@ def _fault(rule: Rule) -> str | None:
 def _field_first(message: str) -> str:
     """Turn msgspec's "Expected `str`, got `int` - at `$.rules[0].id`" into "rules[0].id: expected str, got int"."""
     matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", message)
-    reason, field = matched.groups() if matched else (message, "")
+    reason, field = (shown_text(part) for part in (matched.groups() if matched else (message, "")))
     reason = (reason[:1].lower() + reason[1:]).replace("`", "")
     if reason.startswith("invalid enum value") and (choices := _CHOICES.get(field.rpartition(".")[2])):
         reason = f"expected one of {', '.join(get_args(choices))}, got {reason.removeprefix('invalid enum value ')}"

@@ -11,6 +11,9 @@ MAX_FAULTS_KEPT = 20
 MAX_SHOWN = 60
 """Characters of a value or key that a fault shows."""
 
+MAX_TEXT_SHOWN = 300
+"""Characters of a path or of a parser's message that a fault shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -103,5 +106,15 @@ def shown_key(key: str) -> str:
     return _shortened(key if key and key.isprintable() else repr(key))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+def shown_text(text: str) -> str:
+    """Write a path or a message that quotes a file as one printable line, unchanged where it is one and not very long.
+
+    What a terminal would obey, line ends among it, is escaped: a file cannot forge lines of a report or colour them.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return _shortened(text, MAX_TEXT_SHOWN)
+
+
+def _shortened(text: str, limit: int = MAX_SHOWN) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

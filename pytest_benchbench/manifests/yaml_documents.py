@@ -1,4 +1,4 @@
-"""YAML that people write by hand, read strictly: safe tags, no aliases, no repeated keys, bounded size."""
+"""YAML that people write by hand, read strictly: safe tags, no aliases, no repeated keys, bounded size and time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import Any
 
 import yaml
 
-MAX_YAML_BYTES = 16 * 1024 * 1024
+from pytest_benchbench.manifests.faults import shown, shown_text
 
+MAX_YAML_BYTES = 4 * 1024 * 1024
 
-_FAULTS = (yaml.YAMLError, ValueError, RecursionError, AttributeError, LookupError, TypeError)
+MAX_NODES = 250_000
+"""Keys, values, lists and mappings of a document: about 35,000 entries of a list of known mismatches, 20 seconds, 200 MB."""
+
+_FAULTS = (yaml.YAMLError, ValueError, ArithmeticError, RecursionError, AttributeError, LookupError, TypeError)
 """What PyYAML raises about bytes that are no document; the last three for a tag whose value does not fit it."""
 
 
@@ -21,10 +25,15 @@ class YamlError(Exception):
 class _StrictLoader(yaml.SafeLoader):
     """Refuses what would make a document mean something else than it shows."""
 
+    _nodes = 0
+
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise yaml.composer.ComposerError(None, None, f"more than {MAX_NODES} keys and values")
         node: yaml.Node | None = super().compose_node(parent, index)
         return node
 
@@ -33,11 +42,36 @@ class _StrictLoader(yaml.SafeLoader):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not text", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {_shown(key)} is not text", key_node.start_mark
+                )
             if key in keys:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {_shown(key)} stands twice", key_node.start_mark
+                )
             keys.add(key)
         return super().construct_mapping(node, deep=deep)
+
+    def construct_yaml_number(self, node: yaml.ScalarNode) -> Any:
+        """Read a number, but for those to the base of 60: nobody means 750 by ``12:30``, and long ones take hours.
+
+        Raises:
+            ConstructorError: It has a colon.
+        """
+        if ":" in node.value:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{shown(node.value)} would be a number to the base of 60: put text in quotes", node.start_mark
+            )
+        is_float = node.tag == "tag:yaml.org,2002:float"
+        return self.construct_yaml_float(node) if is_float else self.construct_yaml_int(node)
+
+
+for _tag in ("int", "float"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _StrictLoader.construct_yaml_number)
+
+
+def _shown(key: object) -> str:
+    return shown(key) if isinstance(key, (str, int, float, bool, dict, list, type(None))) else type(key).__name__
 
 
 def parse_yaml(data: bytes, *, name: str) -> Any:
@@ -51,7 +85,8 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
         Plain lists, dicts with text keys, and scalars; ``None`` for an empty document.
 
     Raises:
-        YamlError: Too large, not YAML, an unsafe tag, an alias, a repeated key, or a key that is no text.
+        YamlError: Too large, not YAML, an unsafe tag, an alias, a repeated key, a key that is no text, or a number to the
+            base of 60.
     """
     if len(data) > MAX_YAML_BYTES:
         raise YamlError(f"{name}: larger than {MAX_YAML_BYTES} bytes")
@@ -59,9 +94,9 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
         return yaml.load(data, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader that is stricter still
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise YamlError(f"{name}{line}: {' '.join(str(error.problem).split())}") from None
+        raise YamlError(f"{name}{line}: {_one_line(error.problem)}") from None
     except _FAULTS as error:
-        raise YamlError(f"{name}: not a YAML document: {' '.join(str(error).split())}") from None
+        raise YamlError(f"{name}: not a YAML document: {_one_line(error)}") from None
 
 
 def read_bounded(path: Path, *, name: str) -> bytes:
@@ -75,3 +110,7 @@ def read_bounded(path: Path, *, name: str) -> bytes:
             return file.read(MAX_YAML_BYTES + 1)
     except OSError as error:
         raise YamlError(f"{name}: {error.strerror or error}") from None
+
+
+def _one_line(problem: object) -> str:
+    return shown_text(" ".join(str(problem).split()))

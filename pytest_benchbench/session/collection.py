@@ -233,11 +233,17 @@ class CaseItem(LazyRequestFunction):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Point at the row instead of at the test function."""
-        return self.manifest.path, self.ref.line - 1, f"{self.group.name}: {self.ref.case_id}"
+        return self.manifest.path, self.ref.line - 1, f"{self.group.name}: {self._shown_id()}"
 
     def line(self, text: str) -> str:
         """Write a message about the row: manifest, line, id."""
-        return f"{self.manifest.display}:{self.ref.line}: {self.ref.case_id}: {text}"
+        return f"{self.manifest.display}:{self.ref.line}: {self._shown_id()}: {text}"
+
+    def _shown_id(self) -> str:
+        """Write the case id for a terminal: marks that turn the direction of a line are no control characters."""
+        from pytest_benchbench.manifests.faults import shown_text
+
+        return shown_text(self.ref.case_id)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show a wrong or a missing verdict as one line, anything else as pytest does."""

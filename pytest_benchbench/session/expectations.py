@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.sharding import Shard
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml, read_bounded
 from pytest_benchbench.session.node_names import CaseNode
@@ -88,12 +89,12 @@ class Expectations:
             entries = msgspec.convert(document, list[KnownMismatch])
         except (YamlError, msgspec.ValidationError) as error:
             place = "" if isinstance(error, YamlError) else f"{display}: "
-            raise ExpectationsError(f"{place}{error}") from None
+            raise ExpectationsError(f"{place}{shown_text(str(error))}") from None
         seen: set[tuple[str, str | None, str | None, str | None]] = set()
         for entry in entries:
             key = (entry.id, entry.adapter, entry.suite, entry.params)
             if key in seen:
-                raise ExpectationsError(f"{display}: {entry.id}: the same row is listed twice")
+                raise ExpectationsError(f"{display}: {shown_text(entry.id)}: the same row is listed twice")
             seen.add(key)
         return cls(entries, display, hashlib.sha256(data).hexdigest(), shard)
 
@@ -111,7 +112,7 @@ class Expectations:
 
     def note(self, unmatched: list[str]) -> str:
         """Write the warning about entries that concern no row."""
-        shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
+        shown = ", ".join(map(shown_text, unmatched[:5])) + (", ..." if len(unmatched) > 5 else "")
         return f"{self.display}: {len(unmatched)} of {len(self)} entries match no row: {shown}"
 
     def unconcerned(self, nodes: Iterable[CaseNode]) -> list[str]:

@@ -17,6 +17,7 @@ from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
 from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
+from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.kinds import is_golden_set
 from pytest_benchbench.manifests.reading import (
     MAX_GOLDEN_SET_BYTES,
@@ -368,7 +369,7 @@ def _check_expectations(plan: Plan, config: pytest.Config) -> None:
         for entry in entries:
             if row_expects not in ("unresolved", entry.expected):
                 raise pytest.UsageError(
-                    f"{plan.expectations.display}: {entry.id}: expected {entry.expected}, "
+                    f"{plan.expectations.display}: {shown_text(entry.id)}: expected {entry.expected}, "
                     f"but {manifest.display}:{ref.line} expects {row_expects}"
                 )
     if plan.settings.manifests and not config.getoption("bench_expectations"):

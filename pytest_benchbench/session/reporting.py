@@ -84,7 +84,7 @@ def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool)
     known = item.plan.expectations.find(item.case_node) if item.plan.expectations else None
     if known is not None and row.outcome == "known_mismatch" and report.failed and wrong_verdict and not run_xfail:
         report.outcome = "skipped"
-        report.wasxfail = f"known wrong answer: {known.reason}"
+        report.wasxfail = f"known wrong answer: {one_line(known.reason)}"
     elif known is not None and row.outcome == "match" and report.passed:
         where = item.plan.expectations.display
         _show_failed(report, item.line(f"now answered rightly ({row.detection.status}): take it out of {where}"))

@@ -1,4 +1,6 @@
-from pytest_benchbench.manifests.faults import Fault, FaultLog, ManifestError, shown, shown_key
+from hypothesis import given, strategies as st
+
+from pytest_benchbench.manifests.faults import MAX_TEXT_SHOWN, Fault, FaultLog, ManifestError, shown, shown_key, shown_text
 
 
 def test_a_fault_is_one_line_with_file_line_and_field():
@@ -24,3 +26,15 @@ def test_values_are_shown_on_one_short_printable_line():
 
 def test_a_plain_key_is_shown_as_it_is_and_another_quoted():
     assert (shown_key("seed"), shown_key(""), shown_key("a\n")) == ("seed", "''", "'a\\n'")
+
+
+@given(st.text(max_size=40))
+def test_a_text_is_shown_as_it_is_unless_a_terminal_would_obey_it(text):
+    line = shown_text(text)
+    assert line.isprintable()
+    assert not text.isprintable() or line == text
+
+
+def test_a_long_text_is_cut():
+    assert shown_text("x" * MAX_TEXT_SHOWN) == "x" * MAX_TEXT_SHOWN
+    assert shown_text("x" * 1000) == "x" * (MAX_TEXT_SHOWN - 3) + "..."

@@ -1,10 +1,12 @@
 """YAML that people write by hand."""
 
 import contextlib
+import time
 
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_benchbench.manifests import yaml_documents
 from pytest_benchbench.manifests.yaml_documents import MAX_YAML_BYTES, YamlError, parse_yaml, read_bounded
 
 
@@ -34,6 +36,7 @@ def test_an_empty_document_is_none():
         (b"!!timestamp x", "x: "),
         (b"!!bool x", "x: "),
         (b"!!int ''", "x: "),
+        (b"1:" * 400 + b"1.5", "x:1: "),
     ],
     ids=[
         "repeated",
@@ -48,6 +51,7 @@ def test_an_empty_document_is_none():
         "no-time",
         "no-truth",
         "no-number",
+        "beyond-float",
     ],
 )
 def test_what_would_mean_something_else_is_refused_in_one_line(text, says):
@@ -71,3 +75,43 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def test_any_bytes_are_a_document_or_a_yaml_error(data):
     with contextlib.suppress(YamlError):
         parse_yaml(data, name="x")
+
+
+@pytest.mark.parametrize("text", ["12:30", "1:30.5", "!!int '1:1'", "!!float '1:1'", "1:1" * 100 + ".5"])
+def test_a_number_to_the_base_of_60_is_refused(text):
+    with pytest.raises(YamlError, match="put text in quotes"):
+        parse_yaml(f"a: {text}".encode(), name="x")
+
+
+@pytest.mark.parametrize("digits", ["1:" * 100_000 + "1", "1:" * 100_000 + "1.5"])
+def test_a_long_number_takes_no_time(digits):
+    begin = time.process_time()
+    with pytest.raises(YamlError):
+        parse_yaml(digits.encode(), name="x")
+    assert time.process_time() - begin < 10
+
+
+def test_the_number_of_nodes_is_bounded(monkeypatch):
+    monkeypatch.setattr(yaml_documents, "MAX_NODES", 100)
+    assert len(parse_yaml(b"[" + b"a," * 99 + b"]", name="x")) == 99
+    with pytest.raises(YamlError, match="more than 100 keys and values"):
+        parse_yaml(b"[" + b"a," * 100 + b"]", name="x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"\\e[31m\\n": 1\n"\\e[31m\\n": 2',
+        f"? [{'x, ' * 1000}]\n: 1",
+        "? !!binary aGVsbG8=\n: 1",
+        f'"{"x" * 10_000}": 1\n"{"x" * 10_000}": 2',
+        "? 2026-01-01\n: 1",
+        "a: !\\u001b[31m 1",
+    ],
+    ids=["controls", "list", "bytes", "long", "date", "tag"],
+)
+def test_a_hostile_key_is_quoted_short_and_printable(text):
+    with pytest.raises(YamlError) as caught:
+        parse_yaml(text.encode(), name="x")
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
