@@ -53,7 +53,7 @@ def conclude(
         failed_before: Rows that failed in earlier sessions of the run, and that evidence alone does not tell of.
 
     Raises:
-        OSError: Something cannot be written.
+        RunDirectoryError: Something cannot be written.
     """
     document["planned"] = {
         "rows": rows.planned,

@@ -250,10 +250,10 @@ class Recorder:
                         self._make_run()
                 if self._run is not None and self._log is not None:
                     return self._finish(self._run, self._log, session, pytest_status)
-        except (EvidenceWriteError, RunDirectoryError) as error:
+        except EvidenceWriteError as error:
             self._broken = f"evidence cannot be written: {error}"
-        except OSError as error:
-            self._broken = f"the run cannot be written: {error.filename}: {error.strerror or error}"
+        except RunDirectoryError as error:
+            self._broken = f"the run cannot be written: {error}"
         if self._broken is None:
             return self._without_rows(pytest_status)
         if self._run is not None:

@@ -27,7 +27,7 @@ FAILURES = "failures.jsonl"
 
 
 class RunDirectoryError(Exception):
-    """The directory exists already or cannot be made; one line."""
+    """The directory exists already, or it or a file of it cannot be written; one line."""
 
 
 def new_run_id(now: datetime) -> str:
@@ -158,14 +158,20 @@ class RunDirectory:
         """Put a JSON document into the directory in one step.
 
         Raises:
-            OSError: It cannot be written.
+            RunDirectoryError: It cannot be written.
         """
-        write_atomically(self.path / name, encode_document(document))
+        self._put(name, encode_document(document))
 
     def write_text(self, name: str, text: str) -> None:
         """Put a text into the directory in one step.
 
         Raises:
-            OSError: It cannot be written.
+            RunDirectoryError: It cannot be written.
         """
-        write_atomically(self.path / name, text.encode())
+        self._put(name, text.encode())
+
+    def _put(self, name: str, data: bytes) -> None:
+        try:
+            write_atomically(self.path / name, data)
+        except OSError as error:
+            raise RunDirectoryError(f"{self.path / name}: {error.strerror or error}") from None
