@@ -18,6 +18,10 @@ from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Adapter
 from pytest_benchbench.adapters.registry import AdapterRegistry
 
 
+MAX_DESCRIPTION_BYTES = 64 * 1024
+"""Of what an adapter says of itself, as JSON."""
+
+
 class AdapterOptionError(Exception):
     """An option given to an adapter is malformed, unknown or of the wrong type."""
 
@@ -240,7 +244,10 @@ def _checked(description: object) -> AdapterDescription:
     if not isinstance(description, AdapterDescription):
         raise TypeError(f"describe() must return an AdapterDescription, not {type(description).__name__}")
     # back and forth: what evidence cannot carry is a failing load, not a failing run
-    return msgspec.json.decode(msgspec.json.encode(description), type=AdapterDescription)
+    encoded = msgspec.json.encode(description)
+    if len(encoded) > MAX_DESCRIPTION_BYTES:
+        raise ValueError(f"describe() gave {len(encoded)} bytes, more than {MAX_DESCRIPTION_BYTES}: every row repeats them")
+    return msgspec.json.decode(encoded, type=AdapterDescription)
 
 
 @lru_cache(maxsize=256)

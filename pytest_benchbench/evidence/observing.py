@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
-
-import msgspec
+from typing import Literal
 
 from pytest_benchbench.adapters.base import (
     VERDICTS,
@@ -17,7 +14,6 @@ from pytest_benchbench.adapters.base import (
     BatchAdapter,
     Detection,
     DetectionError,
-    DetectionStatus,
     Sample,
 )
 from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
@@ -29,9 +25,10 @@ from pytest_benchbench.artifacts.verification import (
     ArtifactUnreadableError,
     resolve_artifact,
 )
+from pytest_benchbench.evidence.answers import plain_answer
 from pytest_benchbench.evidence.call_clock import CallClock
 from pytest_benchbench.evidence.comparing import compare
-from pytest_benchbench.evidence.foreign_text import is_one_line, one_line, traceback_text
+from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
     ArtifactRecord,
@@ -47,8 +44,6 @@ from pytest_benchbench.evidence.observation import (
 )
 
 ARTIFACT_ERRORS = (ArtifactPathError, ArtifactUnreadableError, ArtifactMismatchError, UndecodableArtifactError)
-
-_STATUSES = frozenset(get_args(DetectionStatus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,44 +282,11 @@ def _answered(
     if isinstance(answer, (Exception, DetectionError)):
         return _failed(shown, adapter, description, artifacts, answer, no_answer)
     try:
-        detection = _plain(answer)
-    except (TypeError, ValueError) as error:
+        detection = plain_answer(answer)
+    except Exception as error:  # of a foreign object that is looked at
         return _failed(shown, adapter, description, artifacts, error, no_answer)
     record = DetectionRecord.of(detection, adapter_elapsed_ms=elapsed, call=call, load_ms=load_ms)
     return _observation(shown, adapter, description, artifacts, record)
-
-
-def _plain(answer: object) -> Detection:
-    """Check a foreign answer and make it plain JSON.
-
-    Raises:
-        TypeError, ValueError: It is no ``Detection``, or one that evidence cannot keep.
-    """
-    if not isinstance(answer, Detection):
-        raise TypeError(f"the adapter must answer with a Detection, not {type(answer).__name__}")
-    if answer.status not in _STATUSES:
-        raise ValueError(f"unknown detection status {answer.status!r}")
-    texts = {name: getattr(answer, name) for name in ("label", "reason")}
-    if (
-        answer.temporal is None
-        and answer.scorer is None
-        and type(answer.status) is str
-        and all(text is None or is_one_line(text) for text in texts.values())
-    ):
-        return answer  # nothing in it is foreign: the numbers were made plain when it was built
-    for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} must be text, not {type(text).__name__}")
-    plain = {
-        # json refuses NaN, infinity and foreign types, which msgspec would turn into null or let through
-        name: json.loads(json.dumps(value, allow_nan=False))
-        for name in ("temporal", "scorer")
-        if (value := getattr(answer, name)) is not None
-    }
-    short = {name: one_line(text) for name, text in texts.items() if text is not None}
-    detection = msgspec.structs.replace(answer, status=str(answer.status), **plain, **short)
-    # back and forth: what evidence cannot carry, or would read back as something else, is found here and not at the writer
-    return msgspec.json.decode(msgspec.json.encode(detection), type=Detection)
 
 
 def _failed(
@@ -339,10 +301,10 @@ def _failed(
     if isinstance(error, DetectionError):
         record = ErrorRecord(one_line(error.type), one_line(error.message))
     elif isinstance(error, AdapterLoadError):
-        record = ErrorRecord(error.cause_type, one_line(error.message))
+        record = ErrorRecord(one_line(error.cause_type), one_line(error.message))
         where = traceback_text(error.__cause__) if error.__cause__ else None
     else:
-        record = ErrorRecord(type(error).__name__, one_line(error))
+        record = ErrorRecord(one_line(type(error).__name__), one_line(error))
         where = None if error is None or isinstance(error, ARTIFACT_ERRORS) else traceback_text(error)
     observation = _observation(shown, adapter, description, artifacts, detection)
     return replace(observation, error=record, traceback=where)

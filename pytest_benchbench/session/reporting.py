@@ -66,13 +66,13 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
         if isinstance(raised, RowTimeout):
             error = ErrorRecord(RowTimeout.__name__, one_line(raised))
         elif raised is not None:
-            error = ErrorRecord(type(raised).__name__, one_line(raised))
+            error = ErrorRecord(one_line(type(raised).__name__), one_line(raised))
     else:
         try:
             row = evidence_row(item, observation)
             encoded = _encode(row).decode()
         except Exception as failed:
-            error = ErrorRecord(type(failed).__name__, one_line(failed))
+            error = ErrorRecord(one_line(type(failed).__name__), one_line(failed))
         else:
             return row, encoded
     row = unobserved_row(item.case_node, item.manifest, item.ref, error, network=network_record(item))
