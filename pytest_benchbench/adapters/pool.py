@@ -17,7 +17,6 @@ import msgspec
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
 from pytest_benchbench.adapters.registry import AdapterRegistry
 
-
 MAX_DESCRIPTION_BYTES = 64 * 1024
 """Of what an adapter says of itself, as JSON."""
 

@@ -1,4 +1,4 @@
-"""Answers that evidence cannot hold cost their own row: the run ends with a report, and the other rows keep their verdicts."""
+"""Answers that evidence cannot hold cost their own row: the run ends with a report, and other rows keep their verdicts."""
 
 import pytest
 
