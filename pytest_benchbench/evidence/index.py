@@ -63,11 +63,13 @@ class Settlement:
             Of shape (lines,), as are the others.
         outcomes: The row's outcome as a place in ``OUTCOMES``.
         unstable: Whether attempts at the row gave different verdicts.
+        cases: Digests of the case ids.
     """
 
     attempts: NDArray[np.uint32]
     outcomes: NDArray[np.uint8]
     unstable: NDArray[np.bool_]
+    cases: DigestColumn
 
     def ended(self, begin: int, end: int) -> int:
         """Count the rows that were run to an end among those that lines ``begin`` to ``end - 1`` stand for."""
@@ -161,7 +163,7 @@ class EvidenceIndex:
             attempts[counting] = len(history.attempts)
             outcomes[counting] = _OUTCOME_CODES[history.outcome]
             unstable[counting] = history.unstable
-        return Settlement(attempts, outcomes, unstable)
+        return Settlement(attempts, outcomes, unstable, self._cases)
 
     def _grouped(self) -> Groups:
         if self._groups is None or len(self._groups.order) != len(self):

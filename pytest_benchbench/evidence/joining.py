@@ -214,6 +214,7 @@ class OneDetector:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, list[AdapterRecord]]] = {}
+        self._last: dict[str, tuple[str, AdapterRecord]] = {}  # rows that follow each other mostly agree
 
     def add(self, settled: SettledRow) -> None:
         """Take one row.
@@ -224,6 +225,9 @@ class OneDetector:
         if settled.outcome not in SETTLED:
             return
         row = settled.row
+        if self._last.get(row.key.adapter) == (row.run_id, row.adapter):
+            return
+        self._last[row.key.adapter] = (row.run_id, row.adapter)
         runs = self._known.setdefault(row.key.adapter, {})
         mine = runs.setdefault(row.run_id, [])
         if row.adapter in mine:

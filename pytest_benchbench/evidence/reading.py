@@ -31,12 +31,14 @@ class SettledRow(msgspec.Struct, frozen=True, gc=False):
         outcome: The row's outcome, ``mismatch`` where attempts disagree.
         unstable: Whether attempts gave different verdicts.
         attempts: How many attempts there are.
+        case_digest: Of the case id; see ``text_digest``.
     """
 
     row: EvidenceRow
     outcome: Outcome
     unstable: bool
     attempts: int
+    case_digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class IndexedEvidence:
 
     def _numbered(self) -> Iterator[tuple[int, SettledRow]]:
         decode = msgspec.json.Decoder(EvidenceRow).decode
-        settlement = self.settlement
+        settlement, cases = self.settlement, self.settlement.cases
         became = zip(settlement.attempts.tolist(), settlement.outcomes.tolist(), settlement.unstable.tolist(), strict=True)
         number = 0
         for (attempts, outcome, unstable), (number, _, line) in zip(became, complete_lines(self.path), strict=False):
@@ -87,7 +89,7 @@ class IndexedEvidence:
                     row = decode(line)
                 except (ValueError, RecursionError) as error:
                     raise unreadable(self.place(number - 1), error) from None
-                yield number - 1, SettledRow(row, OUTCOMES[outcome], unstable, attempts)
+                yield number - 1, SettledRow(row, OUTCOMES[outcome], unstable, attempts, cases[number - 1])
         if number < len(settlement.attempts):
             raise EvidenceError(f"{self.path}: lost lines while it was read")
 

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from pytest_benchbench.evidence.digest_column import DigestColumn, Groups, text_digest
+from pytest_benchbench.evidence.digest_column import DigestColumn, Groups
 from pytest_benchbench.evidence.grouping import standing
 from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.evidence.reading import SettledRow
@@ -164,7 +164,7 @@ class Decider:
         row = settled.row
         key = row.key
         series = (key.adapter, key.params)
-        self._cases.append(text_digest(key.case_id.encode()))
+        self._cases.append(settled.case_digest)
         self._series.append(self._series_codes.setdefault(series, len(self._series_codes)))
         self._suites.append(self._suite_codes.setdefault(key.suite, len(self._suite_codes)))
         self._outcomes[settled.outcome] += 1

@@ -103,10 +103,11 @@ class Tallies:
     def add(self, settled: SettledRow, standing: Standing) -> None:
         """Take one row."""
         row = settled.row
-        facets = tuple([facet(row, name) for name in self._facets])
-        kind = _Kind(row.key.adapter, facets, settled.outcome, standing)
-        code = self._codes.setdefault(kind, len(self._rows))
-        if code == len(self._rows):
+        facets = tuple([facet(row, name) for name in self._facets]) if self._facets else ()
+        kind = (row.key.adapter, facets, settled.outcome, standing)
+        code = self._codes.get(kind)  # type: ignore[call-overload]  # equal to the named tuple
+        if code is None:
+            code = self._codes[_Kind(*kind)] = len(self._rows)
             self._rows.append(0)
         self._rows[code] += 1
         if self._units:

@@ -64,6 +64,7 @@ class FidelityCell:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.values = [array("d") for _ in FIDELITY_QUANTITIES]
+        self._append = [values.append for values in self.values]
 
     def add(self, fidelity: FidelityRecord) -> None:
         """Take the fidelity of one row that was run."""
@@ -72,9 +73,9 @@ class FidelityCell:
             return
         if "unbounded_identical" in _statuses(fidelity):
             self.counts["unbounded_identical"] += 1
-        for values, value in zip(self.values, _numbers(fidelity), strict=True):
+        for append, value in zip(self._append, _numbers(fidelity), strict=True):
             if type(value) is float:
-                values.append(value)
+                append(value)
 
 
 class FidelityRanges:

@@ -36,7 +36,7 @@ def settled(outcome="match", status="detected", *, unstable=False, case=None):
         outcome=outcome,
         worker=None,
     )
-    return SettledRow(row, outcome, unstable, 1)
+    return SettledRow(row, outcome, unstable, 1, b"")
 
 
 def test_the_verdicts_are_those_of_the_adapter_contract():

@@ -4,6 +4,7 @@ import hashlib
 
 import pytest
 
+from pytest_benchbench.evidence.digest_column import text_digest
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
     ArtifactRecord,
@@ -50,7 +51,9 @@ def settled_row(
         outcome=outcome or judge(status, expected, known_mismatch=known),
         worker="main",
     )
-    return SettledRow(row, "mismatch" if unstable else row.outcome, unstable, 2 if unstable else 1)
+    return SettledRow(
+        row, "mismatch" if unstable else row.outcome, unstable, 2 if unstable else 1, text_digest(case_id.encode())
+    )
 
 
 @pytest.fixture(scope="session")
