@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Sample as Sample,
         Weights as Weights,
     )
+    from pytest_benchbench.adapters.secrets import Secret as Secret
     from pytest_benchbench.artifacts.audio import Audio as Audio
     from pytest_benchbench.artifacts.image import Image as Image
     from pytest_benchbench.artifacts.media import MediaType as MediaType
@@ -43,6 +44,7 @@ _HOMES = {
     "Mismatch": "evidence.observation",
     "Remover": "adapters.base",
     "Sample": "adapters.base",
+    "Secret": "adapters.secrets",
     "Text": "artifacts.text",
     "Video": "artifacts.video",
     "Weights": "adapters.base",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,6 +17,7 @@ import msgspec
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
 from pytest_benchbench.adapters.registry import AdapterRegistry
+from pytest_benchbench.adapters.secrets import NO_SECRETS, Secrets, secret_options
 
 MAX_DESCRIPTION_BYTES = 64 * 1024
 """Of what an adapter says of itself, as JSON."""
@@ -67,14 +69,15 @@ class AdapterChoice:
         head, colon, tail = text.partition(":")
         alias, equals, name = head.rpartition("=")
         if not name or (equals and not alias) or (colon and not tail):
-            raise AdapterOptionError(f"{option}={text}: expected [ALIAS=]NAME[:key=value,...]")
+            raise AdapterOptionError(f"{option}={head}{colon}: expected [ALIAS=]NAME[:key=value,...]")
         values: dict[str, str] = {}
         for pair in tail.split(",") if tail else ():
             key, equals, value = pair.partition("=")
             if not key or not equals:
-                raise AdapterOptionError(f"{option}={text}: expected key=value, not {pair!r}")
+                # values are not repeated: they may be secret
+                raise AdapterOptionError(f"{option}={head}: expected key=value in each part behind the ':', without commas")
             if key in values:
-                raise AdapterOptionError(f"{option}={text}: {key} is given twice")
+                raise AdapterOptionError(f"{option}={head}: {key} is given twice")
             values[key] = value
         return cls(alias or name, name, values)
 
@@ -102,7 +105,9 @@ class AdapterChoice:
         try:
             return msgspec.convert(dict(self.values), adapter.Options, strict=False, dec_hook=path)
         except (msgspec.ValidationError, ValueError) as error:
-            raise AdapterOptionError(f"--bench-adapter={self.name}: {error}") from None
+            secret = secret_options(adapter.Options)
+            secrets = Secrets({self.alias: {name: value for name, value in self.values.items() if name in secret}})
+            raise AdapterOptionError(f"--bench-adapter={self.name}: {secrets.mask(str(error))}") from None
 
 
 class PooledAdapter:
@@ -111,16 +116,17 @@ class PooledAdapter:
     Attributes:
         alias: What the run calls it.
         name: The registered name.
-        values: The options it was given, as text.
+        values: The options it was given, as text and without their secrets.
         load_ms: Wall time of ``load`` once it has happened.
         calls: How many times it has been asked.
         refused_loading: Network connections that were refused while it was loaded; counted by who guards the network.
     """
 
-    def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter]) -> None:
+    def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter], secrets: Secrets = NO_SECRETS) -> None:
         self.alias = choice.alias
         self.name = choice.name
-        self.values = dict(choice.values)
+        self.values = secrets.shown(choice)
+        self._secrets = secrets
         self.load_ms: float | None = None
         self.calls = 0
         self.refused_loading = 0
@@ -144,14 +150,18 @@ class PooledAdapter:
                 begin = time.perf_counter()
                 self._adapter.load()
                 self.load_ms = (time.perf_counter() - begin) * 1e3
-                self._description = _checked(self._adapter.describe())
+                self._description = _checked(self._adapter.describe(), self._secrets)
             except AdapterUnavailable as error:
-                self._failure = error
-                raise
+                self._failure = self._without_secrets(error)
+                raise self._failure from error.__cause__
             except Exception as error:
-                self._failure = AdapterLoadError(type(error).__name__, str(error))
+                self._failure = AdapterLoadError(type(error).__name__, self._secrets.mask(_said(error)))
                 raise self._failure from error
         return self._description
+
+    def _without_secrets(self, error: AdapterUnavailable) -> AdapterUnavailable:
+        masked = self._secrets.mask(said := _said(error))
+        return error if masked == said else AdapterUnavailable(masked)
 
     @property
     def adapter(self) -> Adapter:
@@ -183,6 +193,9 @@ class AdapterPool:
         choices: Options by alias.
         directory: What relative paths in options are relative to.
         network_allowed: Whether adapters may leave the machine; without, those that declare to are unavailable.
+
+    Attributes:
+        secrets: What must not be shown of the options and of the environment.
     """
 
     def __init__(
@@ -193,6 +206,7 @@ class AdapterPool:
         *,
         network_allowed: bool = True,
     ) -> None:
+        self.secrets = Secrets.of(choices.values(), registry, os.environ)
         self._registry = registry
         self._choices = choices
         self._directory = directory
@@ -215,7 +229,7 @@ class AdapterPool:
                 raise AdapterUnavailable("asking it leaves this machine; to let it, give --bench-network=allow")
             return adapter(choice.options_for(adapter, directory=self._directory))
 
-        return PooledAdapter(choice, make)
+        return PooledAdapter(choice, make, self.secrets)
 
     def drop(self, alias: str) -> None:
         """Let go of a warm instance whose state nobody knows, such as one that was interrupted; the next use makes another.
@@ -234,19 +248,26 @@ class AdapterPool:
             try:
                 pooled.close()
             except Exception as error:  # the answers are in: a failing close must not hide them
-                faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {error}")
+                faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {self.secrets.mask(_said(error))}")
         self._warm.clear()
         return faults
 
 
-def _checked(description: object) -> AdapterDescription:
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "an exception that cannot be shown"
+
+
+def _checked(description: object, secrets: Secrets) -> AdapterDescription:
     if not isinstance(description, AdapterDescription):
         raise TypeError(f"describe() must return an AdapterDescription, not {type(description).__name__}")
     # back and forth: what evidence cannot carry is a failing load, not a failing run
     encoded = msgspec.json.encode(description)
     if len(encoded) > MAX_DESCRIPTION_BYTES:
         raise ValueError(f"describe() gave {len(encoded)} bytes, more than {MAX_DESCRIPTION_BYTES}: every row repeats them")
-    return msgspec.json.decode(encoded, type=AdapterDescription)
+    return msgspec.convert(secrets.mask_json(msgspec.json.decode(encoded)), AdapterDescription)
 
 
 @lru_cache(maxsize=256)

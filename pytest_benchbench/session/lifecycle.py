@@ -64,6 +64,7 @@ def start(session: pytest.Session) -> None:
         if (recorded := worker_input.get(RECORDED)) is not None:
             plan.recorded = RecordedRows.decode(recorded)
         _begin_guarding(config, plan)
+        _keep_secrets(config, plan)
         config.pluginmanager.register(WorkerSide(plan), "benchbench-worker")
 
 
@@ -84,6 +85,7 @@ def _start_controller(session: pytest.Session) -> None:
             raise pytest.UsageError("--bench-resume: there is no manifest; give the command of the run")
         return
     config.stash[_PLAN] = plan
+    _keep_secrets(config, plan)
     if not distributed:  # where workers run the rows, this process may need connections to reach them
         _begin_guarding(config, plan)
     recorder = Recorder(plan, config, distributed=distributed)
@@ -110,6 +112,14 @@ def _begin_guarding(config: pytest.Config, plan: Plan) -> None:
     if plan.settings.row_timeout is not None:
         timer = config.stash[TIMER] = RowTimer(plan.settings.row_timeout, plan, own_stderr())
         config.pluginmanager.register(timer, "benchbench-row-timeout")
+
+
+def _keep_secrets(config: pytest.Config, plan: Plan) -> None:
+    """Let nothing be reported of what detectors must keep to themselves."""
+    if plan.pool.secrets:
+        from pytest_benchbench.session.secrecy import SecretKeeper
+
+        config.pluginmanager.register(SecretKeeper(plan.pool.secrets), "benchbench-secrets")
 
 
 def _built_manifests(config: pytest.Config) -> list[Path]:

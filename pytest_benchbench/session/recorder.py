@@ -71,8 +71,7 @@ class Recorder:
     def _take_up(self, started: datetime) -> EarlierRun:
         """Make this session one of an earlier run."""
         earlier = take_up(self._plan, self._config, self._document, distributed=self._distributed)
-        arguments = self._config.invocation_params.args
-        self._document = resumed_document(earlier.document, self._document, started, arguments)
+        self._document = resumed_document(earlier.document, self._document, started)
         self._run_id = earlier.run_id
         self._plan.recorded, self._plan.deaths = earlier.recorded, earlier.deaths
         self._plan.crashed = frozenset(earlier.deaths)

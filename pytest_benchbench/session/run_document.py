@@ -31,12 +31,12 @@ def run_document(
 
     Args:
         plan: What runs.
-        arguments: The command line.
+        arguments: The command line; its secrets are hidden.
         collected: What pytest collects: files, directories and node ids.
         code: The code that runs.
         run_id: The run's name.
     """
-    settings, expectations = plan.settings, plan.expectations
+    settings, expectations, secrets = plan.settings, plan.expectations, plan.pool.secrets
     return {
         "schema_version": 1,
         "run_id": run_id,
@@ -58,9 +58,9 @@ def run_document(
             for m in plan.manifests
         ],
         "options": {
-            "arguments": [as_text(argument) for argument in arguments],
+            "arguments": [secrets.argument(as_text(argument)) for argument in arguments],
             "collected": [_from_root(given, settings) for given in collected],
-            "adapters": {choice.alias: dict(choice.values) for choice in settings.adapters},
+            "adapters": {choice.alias: secrets.shown(choice) for choice in settings.adapters},
             "select": [f"{field}={value}" for field, value in settings.select],
             "shard": str(settings.shard) if settings.shard else None,
             "verify": settings.verify,
@@ -79,18 +79,15 @@ def run_document(
     }
 
 
-def resumed_document(
-    was: Mapping[str, Any], now: Mapping[str, Any], started: datetime, arguments: tuple[str | os.PathLike[str], ...]
-) -> dict[str, Any]:
+def resumed_document(was: Mapping[str, Any], now: Mapping[str, Any], started: datetime) -> dict[str, Any]:
     """Describe a run that is gone on with: it keeps its name, its beginning and its first command line.
 
     Args:
         was: What ``run.json`` says.
         now: What it would say of this session alone.
         started: When this session began.
-        arguments: Its command line.
     """
-    session = {"started": as_time(started), "arguments": [as_text(argument) for argument in arguments]}
+    session = {"started": as_time(started), "arguments": now["options"]["arguments"]}
     first = {name: value for name, value in was.items() if name not in WRITTEN_AT_THE_END}
     options = {**now["options"], "arguments": was["options"].get("arguments", [])}
     return {**first, "options": options, "versions": now["versions"], "resumed": [*was.get("resumed", []), session]}

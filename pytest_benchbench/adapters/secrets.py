@@ -1,0 +1,163 @@
+"""Secrets that detectors are given, by their options or by the environment, and how they are kept out of what is written.
+
+An option is secret that is declared so (``Secret``), or that holds text and whose name says so, unless it is declared not to
+be. Its value is shown as ``***``, wherever options are shown: whether there was one can be compared, and nothing else. No
+digest stands for it, from which a short one could be guessed.
+
+Of texts that come from detectors (messages, reasons, tracebacks, captured output) the secrets that are known are cut out,
+and so are the values of environment variables whose names say that they are secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+from urllib.parse import quote
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pytest_benchbench.adapters.pool import AdapterChoice
+    from pytest_benchbench.adapters.registry import AdapterRegistry
+
+Secret = Annotated[str, msgspec.Meta(extra={"secret": True})]
+"""Type of an option whose value is never shown. ``Annotated[str, Meta(extra={"secret": False})]`` declares the opposite."""
+
+HIDDEN = "***"
+
+LEAST_OPTION_CHARACTERS = 4
+"""A shorter secret cannot be told from an ordinary word: it is hidden as an option, not in texts."""
+
+LEAST_VARIABLE_CHARACTERS = 8
+"""The same for environment variables, whose names may say more than they mean."""
+
+_WHOLE_CHARACTERS = 16
+"""Of a secret that is as long, half is recognised too: others cut long texts off where they like."""
+
+_SECRET_WORDS = ("key", "token", "secret", "password", "passwd", "passphrase", "credential", "credentials")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_ORDINARY = frozenset({"true", "false", "none", "null"})
+
+
+def is_secret_name(name: str) -> bool:
+    """Say whether the name of an option or of an environment variable says that its value is secret.
+
+    One of its words ends with ``key``, ``token``, ``secret``, ``password`` or the like: ``api_key``, ``accessToken``.
+    """
+    return any(part.lower().endswith(_SECRET_WORDS) for part in _PARTS.findall(name))
+
+
+def secret_options(options: type[msgspec.Struct]) -> frozenset[str]:
+    """Name the options of a class that are secret, as they are written on the command line."""
+    secret = set()
+    for field in msgspec.structs.fields(options):
+        kinds = list(_kinds(field.type))
+        declared = [
+            kind.extra["secret"] for kind in kinds if isinstance(kind, msgspec.Meta) and "secret" in (kind.extra or {})
+        ]
+        if any(declared) if declared else str in kinds and is_secret_name(field.encode_name):
+            secret.add(field.encode_name)
+    return frozenset(secret)
+
+
+def _kinds(annotation: Any) -> Iterable[Any]:
+    yield annotation
+    for inner in get_args(annotation):
+        yield from _kinds(inner)
+    yield from getattr(annotation, "__metadata__", ())
+
+
+class Secrets:
+    """The secrets of a process, as far as they are known.
+
+    Args:
+        options: For each alias the secret options with their values.
+        variables: Values of secret environment variables.
+    """
+
+    def __init__(self, options: Mapping[str, Mapping[str, str]], variables: Iterable[str] = ()) -> None:
+        self._options = options
+        given = {value for values in options.values() for value in values.values()}
+        known = {value for value in given if len(value) >= LEAST_OPTION_CHARACTERS and value.lower() not in _ORDINARY}
+        known |= {value for value in variables if len(value) >= LEAST_VARIABLE_CHARACTERS}
+        known |= {
+            written for value in known for written in (quote(value, safe=""), json.dumps(value, ensure_ascii=False)[1:-1])
+        }
+        self._known = sorted(known, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(_pattern, self._known))) if known else None
+
+    @classmethod
+    def of(cls, choices: Iterable[AdapterChoice], registry: AdapterRegistry, environment: Mapping[str, str]) -> Secrets:
+        """Find the secrets of a process.
+
+        Args:
+            choices: The options that adapters were given.
+            registry: The adapters, which declare what is secret; of one that cannot be imported the names alone tell.
+            environment: The environment variables.
+        """
+        options = {}
+        for choice in choices:
+            if choice.values:
+                try:
+                    names = secret_options(registry.resolve(choice.name).Options)
+                except Exception:  # who uses the adapter says what is wrong with it
+                    names = frozenset(filter(is_secret_name, choice.values))
+                options[choice.alias] = {name: value for name, value in choice.values.items() if name in names}
+        return cls(options, (value for name, value in environment.items() if is_secret_name(name)))
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def shown(self, choice: AdapterChoice) -> dict[str, str]:
+        """Give the options of an adapter as they may be shown."""
+        secret = self._options.get(choice.alias, {})
+        return {name: HIDDEN if name in secret and value else value for name, value in choice.values.items()}
+
+    def argument(self, text: str) -> str:
+        """Give a word of the command line as it may be shown."""
+        for options in self._options.values():
+            for name, value in options.items():
+                if value:
+                    text = text.replace(f"{name}={value}", f"{name}={HIDDEN}")
+        return self.mask(text)
+
+    def may_occur_in(self, encoded: str) -> bool:
+        """Look quickly whether an encoded JSON document can hold a secret, whole or cut off."""
+        return "…" in encoded or (self._pattern is not None and self._pattern.search(encoded) is not None)
+
+    def mask(self, text: str) -> str:
+        """Cut known secrets out of a text."""
+        if self._pattern is None:
+            return text
+        text = self._pattern.sub(HIDDEN, text)
+        return self._mask_end(text) if text.endswith("…") else text
+
+    def _mask_end(self, text: str) -> str:
+        """Cut out the beginning of a secret at which a text was cut off."""
+        for secret in self._known:
+            for length in range(len(secret) - 1, LEAST_OPTION_CHARACTERS - 1, -1):
+                if text.endswith(secret[:length], 0, -1):
+                    return f"{text[: -1 - length]}{HIDDEN}…"
+        return text
+
+    def mask_json(self, value: Any) -> Any:
+        """Cut known secrets out of all texts and keys of a JSON value."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, list):
+            return [self.mask_json(inner) for inner in value]
+        if isinstance(value, dict):
+            return {self.mask(key): self.mask_json(inner) for key, inner in value.items()}
+        return value
+
+
+NO_SECRETS = Secrets({})
+
+
+def _pattern(secret: str) -> str:
+    whole = re.escape(secret)
+    if len(secret) < _WHOLE_CHARACTERS:
+        return whole
+    return rf"{whole}|{re.escape(secret[: len(secret) // 2])}[^\s'\"<>]*"
