@@ -54,9 +54,8 @@ def secret_options(options: type[msgspec.Struct]) -> frozenset[str]:
     secret = set()
     for field in msgspec.structs.fields(options):
         kinds = list(_kinds(field.type))
-        declared = [
-            kind.extra["secret"] for kind in kinds if isinstance(kind, msgspec.Meta) and "secret" in (kind.extra or {})
-        ]
+        extras = [kind.extra or {} for kind in kinds if isinstance(kind, msgspec.Meta)]
+        declared = [extra["secret"] for extra in extras if "secret" in extra]
         if any(declared) if declared else str in kinds and is_secret_name(field.encode_name):
             secret.add(field.encode_name)
     return frozenset(secret)
