@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pytest_benchbench import Adapter, AdapterDescription, Detection
+from pytest_benchbench import Adapter, AdapterDescription, AdapterUnavailable, Detection
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistry
 
@@ -106,3 +106,50 @@ def test_the_source_of_an_adapter_has_a_digest(pool):
     assert pooled.source_sha256 is None
     pooled.load()
     assert len(pooled.source_sha256) == 64
+
+
+class Remote(Mine):
+    name = "remote"
+    network = True
+    loaded = 0
+
+    def load(self):
+        Remote.loaded += 1
+
+
+@pytest.fixture
+def remote():
+    registry = AdapterRegistry()
+    registry.register(Remote)
+    return lambda **allowed: AdapterPool(registry, {}, Path(), **allowed).fresh("remote")
+
+
+def test_an_adapter_that_leaves_the_machine_is_unavailable_where_that_is_not_allowed(remote):
+    loaded = Remote.loaded
+    with pytest.raises(AdapterUnavailable, match="--bench-network=allow"):
+        remote(network_allowed=False).load()
+    assert Remote.loaded == loaded
+
+
+def test_it_is_available_where_nobody_says_otherwise(remote):
+    assert remote().load().version == "1"
+    assert remote(network_allowed=True).load().version == "1"
+
+
+def test_a_dropped_adapter_is_closed_and_made_again(pool):
+    warm, closed = pool.warm("mine"), Mine.closed
+    warm.load()
+    pool.drop("mine")
+    pool.drop("mine")
+    assert Mine.closed == closed + 1
+    assert pool.warm("mine") is not warm
+
+
+def test_a_dropped_adapter_that_cannot_be_closed_is_dropped(pool, monkeypatch):
+    def fail(self):
+        raise RuntimeError("it is stuck")
+
+    monkeypatch.setattr(Mine, "close", fail)
+    pool.warm("mine").load()
+    pool.drop("mine")
+    assert pool.close() == []

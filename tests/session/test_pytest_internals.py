@@ -4,7 +4,9 @@ import inspect
 
 import pytest
 from _pytest.python import Function, Module
-from _pytest.runner import runtestprotocol
+from _pytest.runner import call_and_report, runtestprotocol
+
+from pytest_benchbench.session.pytest_internals import is_in_phase
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,13 @@ def test_the_run_protocol_makes_a_request_that_is_missing():
 
 def test_a_skip_can_point_at_its_item():
     assert "_use_item_location" in inspect.signature(pytest.skip.Exception.__init__).parameters
+
+
+def test_a_phase_is_told_by_who_catches_its_exceptions():
+    assert "CallInfo.from_call(" in inspect.getsource(call_and_report)
+    assert is_in_phase(inspect.currentframe())
+    assert not is_in_phase(None)
+
+
+def test_a_fixture_still_keeps_what_it_gave():
+    assert "cached_result is None" in inspect.getsource(pytest.FixtureDef.finish)
