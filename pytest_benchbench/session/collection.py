@@ -314,15 +314,21 @@ class ManifestFile(ManifestModule):
     """A manifest that is collected by itself: the built-in suite of its kind, over this manifest alone."""
 
     def __init__(self, *, manifest: Manifest, **kw: Any) -> None:
-        root = kw["parent"].config.rootpath
         # explicit: outside of the rootdir pytest would call every file by an empty or a colliding name
-        nodeid = os.path.relpath(manifest.path, root).replace(os.sep, "/")
+        nodeid = os.path.relpath(manifest.path, _root_of(manifest, kw["parent"].config)).replace(os.sep, "/")
         super().__init__(nodeid=nodeid, **kw)  # type: ignore[arg-type]  # a text is taken, as in older pytest
         self.manifest = manifest
 
     def suite_module(self) -> Any:
         """Import the built-in suite."""
         return import_module(BUILT_IN_SUITES[self.manifest.kind])
+
+
+def _root_of(manifest: Manifest, config: pytest.Config) -> Path:
+    """Give the directory from which a manifest is named: its evidence need not say where this machine keeps it."""
+    given = config.getoption("bench_manifest_root")
+    root = Path(os.path.realpath(config.invocation_params.dir / given)) if given else None
+    return root if root is not None and manifest.path.is_relative_to(root) else Path(os.path.realpath(config.rootpath))
 
 
 def make_suites(collector: Any, name: str, obj: object, made: Any, plan: Plan | None) -> Any:

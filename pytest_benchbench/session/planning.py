@@ -42,7 +42,14 @@ RUNNABLE_KINDS = {"watermark": WatermarkCase}
 
 
 class _ManifestPlace(msgspec.Struct, frozen=True):
-    """A validated manifest, as a worker needs to know it."""
+    """A validated manifest, as a worker needs to know it.
+
+    Attributes:
+        path: From the rootdir if it lies inside: that of a worker on another machine may be elsewhere.
+        display: What the user called it.
+        kind: What its rows are.
+        sha256: Of its bytes.
+    """
 
     path: str
     display: str
@@ -152,7 +159,10 @@ class Plan:
     def handover(self) -> str:
         """Write what a worker needs to make the same plan."""
         return msgspec.json.encode(
-            _Handover([_place(m) for m in self.configured], [_place(m) for m in self.positional.values()])
+            _Handover(
+                [_place(manifest, self.settings.root_dir) for manifest in self.configured],
+                [_place(manifest, self.settings.root_dir) for manifest in self.positional.values()],
+            )
         ).decode()
 
 
@@ -203,11 +213,11 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
     settings = Settings.of(config)
 
     def index(place: _ManifestPlace) -> Manifest:
-        path, shard = Path(place.path), settings.shard
-        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=shard)
+        path = Path(os.path.realpath(settings.root_dir / place.path))
+        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=settings.shard)
 
     configured = [index(place) for place in given.configured]
-    positional = {Path(place.path): index(place) for place in given.positional}
+    positional = {manifest.path: manifest for manifest in map(index, given.positional)}
     return _assemble(settings, registry, configured, positional)
 
 
@@ -397,8 +407,9 @@ def _verify_files(plan: Plan) -> None:
         raise pytest.UsageError("\n".join(shown))
 
 
-def _place(manifest: Manifest) -> _ManifestPlace:
-    return _ManifestPlace(str(manifest.path), manifest.display, manifest.kind, manifest.sha256)
+def _place(manifest: Manifest, root: Path) -> _ManifestPlace:
+    path = _relative(manifest.path, Path(os.path.realpath(root)))
+    return _ManifestPlace(path, manifest.display, manifest.kind, manifest.sha256)
 
 
 def _relative(path: Path, root: Path) -> str:

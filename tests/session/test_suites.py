@@ -320,3 +320,12 @@ def test_hidden_parameters_are_no_parameters(two):
     )
     assert two.run("--manifest=cases.jsonl").ret == 0
     assert {row["key"]["params"] for row in two.evidence} == {None}
+
+
+def test_a_manifest_elsewhere_is_named_as_if_it_lay_in_the_project(two, workers, tmp_path):
+    (tmp_path / "sets").mkdir()
+    for path in [two.path / "cases.jsonl", *two.path.glob("*.bin")]:
+        path.rename(tmp_path / "sets" / path.name)
+    result = two.run(f"--manifest={tmp_path / 'sets' / 'cases.jsonl'}", f"--bench-manifest-root={tmp_path}", workers=workers)
+    assert result.ret == 0
+    assert {row["key"]["suite"] for row in two.evidence} == {"sets/cases.jsonl::test_detection"}
