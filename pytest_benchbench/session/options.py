@@ -110,7 +110,6 @@ class Settings:
     Attributes:
         manifests: Paths given by ``--manifest``, as given.
         ini_manifests: Paths of ``bench_manifest``.
-        manifest_root: The directory that stands for the rootdir in the node ids of the manifests below it.
         adapters: Options for adapters.
         select: ``field=value`` conditions.
         run_dir: Where the run directory goes, or ``None`` for a new one below the project.
@@ -134,7 +133,6 @@ class Settings:
 
     manifests: tuple[str, ...]
     ini_manifests: tuple[Path, ...]
-    manifest_root: Path | None
     adapters: tuple[AdapterChoice, ...]
     select: tuple[tuple[str, str], ...]
     run_dir: Path | None
@@ -204,14 +202,12 @@ class Settings:
         gate_directory = here if gate else beside_ini
         gate = gate or config.getini("bench_gate") or "off"
         run_dir = config.getoption("bench_run_dir")
-        manifest_root = config.getoption("bench_manifest_root")
         if run_dir and resume:
             raise pytest.UsageError("--bench-resume goes on in the run's own directory: leave out --bench-run-dir")
         require = config.getoption("bench_require_available")
         return cls(
             manifests=tuple(config.getoption("manifest")),
             ini_manifests=tuple(config.getini("bench_manifest")),
-            manifest_root=here / manifest_root if manifest_root else None,
             adapters=choices,
             select=tuple(_condition(text) for text in many("select")),
             run_dir=here / run_dir if run_dir else None,
