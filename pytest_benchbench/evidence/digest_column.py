@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,17 +74,16 @@ class DigestColumn:
         """Give the digests as numbers of shape (n, width / 8); nothing can be appended while they are in use."""
         return np.frombuffer(self._bytes, dtype=np.uint64).reshape(-1, self._width // 8)
 
-    def groups(self, codes: array[int] | None = None) -> Groups:
+    def groups(self, codes: NDArray[np.uint32] | None = None) -> Groups:
         """Find the equal digests.
 
         Args:
-            codes: A number for each digest, of four bytes without sign; entries are equal if both their digests and their
-                numbers are.
+            codes: A number for each digest, of shape (n,); entries are equal if both their digests and their numbers are.
         """
         words = self.words()
-        keys = [*words.T]
+        keys: list[NDArray[Any]] = [*words.T]
         if codes is not None:
-            keys.append(np.frombuffer(codes, dtype=np.uint32))
+            keys.append(codes)
         order = np.lexsort(keys)
         starts = np.zeros(len(order), dtype=np.bool_)
         starts[:1] = True

@@ -167,5 +167,5 @@ class EvidenceIndex:
 
     def _grouped(self) -> Groups:
         if self._groups is None or len(self._groups.order) != len(self):
-            self._groups = self._cases.groups(self._series)
+            self._groups = self._cases.groups(np.array(self._series, dtype=np.uint32))
         return self._groups

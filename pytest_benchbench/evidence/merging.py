@@ -74,7 +74,7 @@ def check_parts(pieces: Sequence[Piece]) -> None:
     Raises:
         MergeError: There is one.
     """
-    _refuse_repeated((piece.part.run_id, piece) for piece in pieces)
+    _refuse_repeated((f"run {piece.part.run_id}", piece) for piece in pieces)
     cuts: defaultdict[str, list[str]] = defaultdict(list)
     for piece in pieces:
         cut = piece.part.cut

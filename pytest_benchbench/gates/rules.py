@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
-from pytest_benchbench.evidence.grouping import Standing, base, facet
+from pytest_benchbench.evidence.grouping import Standing, base
 from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.gates.kinds import Kind, RowKinds
 from pytest_benchbench.gates.policy import Rule
 from pytest_benchbench.statistics.intervals import wilson_interval
 
@@ -73,62 +73,44 @@ class Measurement:
     max_failures: int | None
 
 
-class _Kind(NamedTuple):
-    """All that rules see of a row, beside the unit that it belongs to."""
-
-    adapter: str
-    facets: tuple[str | None, ...]
-    outcome: Outcome
-    standing: Standing
-
-
 class Tallies:
     """Sees every settled row once and then says whether rules hold.
 
-    Rows are counted by kind. Memory: 4 bytes a row if some rule counts units, and 16 for each sort of unit that some rule
-    counts: artifacts, or bases.
+    Memory: 4 bytes a row, and 16 for each sort of unit that some rule counts: artifacts, or bases.
 
     Args:
         rules: What is measured.
+
+    Attributes:
+        kinds: The kinds of the rows.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules = tuple(rules)
         self._facets = tuple(sorted({name for rule in self._rules for name in rule.slice or ()}))
-        self._codes: dict[_Kind, int] = {}
-        self._rows: list[int] = []
-        self._kinds = array("I")
+        self.kinds = RowKinds(self._facets)
         self._units = {unit: _UNITS[unit]() for unit in sorted({_unit(rule) for rule in self._rules} - {"row"})}
 
     def add(self, settled: SettledRow, standing: Standing) -> None:
         """Take one row."""
-        row = settled.row
-        facets = tuple([facet(row, name) for name in self._facets]) if self._facets else ()
-        kind = (row.key.adapter, facets, settled.outcome, standing)
-        code = self._codes.get(kind)  # type: ignore[call-overload]  # equal to the named tuple
-        if code is None:
-            code = self._codes[_Kind(*kind)] = len(self._rows)
-            self._rows.append(0)
-        self._rows[code] += 1
-        if self._units:
-            self._kinds.append(code)
-            for units in self._units.values():
-                units.add(row)
+        self.kinds.add(settled, standing)
+        for units in self._units.values():
+            units.add(settled.row)
 
     def measurements(self) -> Iterator[tuple[Rule, Measurement]]:
         """Say for each rule what was found, at least once, in the order of the rules."""
-        kinds = np.array(self._kinds, dtype=np.uint32)
+        of_rows = self.kinds.of_rows()
         for rule in self._rules:
-            takes = [self._takes(rule, kind) for kind in self._codes]
+            takes = [self._takes(rule, kind) for kind in self.kinds.kinds]
             if _unit(rule) == "row":
                 yield rule, self._of_rows(rule, takes)
             else:
-                shown = _Shown(list(self._codes), kinds, self._units[_unit(rule)])
+                shown = _Shown(self.kinds.kinds, of_rows, self._units[_unit(rule)])
                 findings = shown.rate(rule, takes) if rule.metric == "detection_rate" else [shown.bases(rule, takes)]
                 for found in findings:
                     yield rule, found
 
-    def _takes(self, rule: Rule, kind: _Kind) -> bool:
+    def _takes(self, rule: Rule, kind: Kind) -> bool:
         """Say whether rows of a kind are in the rule's slice."""
         values = dict(zip(self._facets, kind.facets, strict=True))
         return all(values[name] == value for name, value in (rule.slice or {}).items())
@@ -136,7 +118,7 @@ class Tallies:
     def _of_rows(self, rule: Rule, takes: list[bool]) -> Measurement:
         count = COUNTS[rule.metric]
         n = k = 0
-        for kind, rows, is_taken in zip(self._codes, self._rows, takes, strict=True):
+        for kind, rows, is_taken in zip(self.kinds.kinds, self.kinds.counts, takes, strict=True):
             if is_taken:
                 n += rows
                 k += rows * count.counted(kind.outcome, kind.standing)
@@ -190,7 +172,7 @@ class _Shown:
         units: The unit of each row.
     """
 
-    def __init__(self, kinds: list[_Kind], rows: NDArray[np.uint32], units: _Units) -> None:
+    def __init__(self, kinds: list[Kind], rows: NDArray[np.uint32], units: _Units) -> None:
         self._kinds = kinds
         self._rows = rows
         self._numbers = units.numbers()

@@ -11,6 +11,9 @@ from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.reports.ordering import Listing
 
+AS_EXPECTED = frozenset({"match", "measured"})
+"""Outcomes of rows that are in no list, unless they are unstable."""
+
 Key = tuple[str, int, str, str, str, str, str]
 
 

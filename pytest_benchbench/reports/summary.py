@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, facet, standing
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
 from pytest_benchbench.evidence.observation import OUTCOMES, EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow, index_evidence
-from pytest_benchbench.reports.listings import RowListings
+from pytest_benchbench.reports.listings import AS_EXPECTED, RowListings
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.provenance import Provenance
 from pytest_benchbench.reports.ranges import DetectionCell, DetectionRanges, FidelityCell, FidelityRanges
@@ -68,7 +68,7 @@ class Summary:
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
-        self._cells: dict[tuple[str | None, ...], _Cell] = {}
+        self._cells: dict[tuple[Any, ...], _Cell] = {}  # by what the rows say, which may be no text
         self._verdicts = VerdictTally()
         self._detection_ranges = DetectionRanges()
         self._fidelity = FidelityRanges()
@@ -99,25 +99,35 @@ class Summary:
         if cell.facets.state == "removed":
             outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
             self._removal[*cell.series, cell.facets.transform, outcome] += 1
-        self._listings.add(settled)
+        if settled.unstable or settled.outcome not in AS_EXPECTED:
+            self._listings.add(settled)
         self._timing.add(row)
         self._provenance.add(row)
 
     def _cell(self, row: EvidenceRow) -> _Cell:
         """Give the counters that the row belongs to."""
-        key = row.key
-        texts = (key.suite, key.params, key.adapter, facet(row, "state"), facet(row, "transform"), facet(row, "arm"))
-        cell = self._cells.get(texts)
-        if cell is None:
-            series, facets = Series.of(row), Facets.of(row)
-            cell = self._cells[texts] = _Cell(
-                series,
-                facets,
-                self._verdicts.cell(series, facets),
-                self._detection_ranges.cell(series, facets),
-                self._fidelity.cell(series, facets),
-            )
-        return cell
+        key, case = row.key, row.case
+        transform = case.get("transform")
+        if isinstance(transform, dict):
+            transform = transform.get("name")
+        told = (key.suite, key.params, key.adapter, case.get("state"), transform, case.get("arm"))
+        try:
+            return self._cells[told]
+        except KeyError:
+            cell = self._cells[told] = self._new_cell(row)
+            return cell
+        except TypeError:  # what should be a text is a list or an object
+            return self._new_cell(row)
+
+    def _new_cell(self, row: EvidenceRow) -> _Cell:
+        series, facets = Series.of(row), Facets.of(row)
+        return _Cell(
+            series,
+            facets,
+            self._verdicts.cell(series, facets),
+            self._detection_ranges.cell(series, facets),
+            self._fidelity.cell(series, facets),
+        )
 
     def report(self, name: str, sha256: str, run: Mapping[str, Any]) -> dict[str, Any]:
         """Give the report on the rows so far; see ``build_report``.

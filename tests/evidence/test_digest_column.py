@@ -1,8 +1,8 @@
 """Equal digests are found, whatever their order and number."""
 
-from array import array
 from collections import defaultdict
 
+import numpy as np
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.evidence.digest_column import DigestColumn, text_digest
@@ -30,7 +30,7 @@ def places(entries, key):
 @given(st.lists(st.tuples(digests, st.integers(0, 2))), st.booleans())
 def test_groups_are_the_equal_entries_in_the_order_of_arrival(entries, with_codes):
     expected = places(entries, lambda entry: entry if with_codes else entry[0])
-    groups = column_of(entries).groups(array("I", [code for _, code in entries]) if with_codes else None)
+    groups = column_of(entries).groups(np.array([code for _, code in entries], dtype=np.uint32) if with_codes else None)
     assert len(groups) == len(expected)
     assert sorted(group.tolist() for group in groups.several()) == sorted(
         group for group in expected.values() if len(group) > 1

@@ -191,7 +191,7 @@ def test_the_same_directory_twice_is_refused(shards, tmp_path):
 
 def test_a_copy_of_a_run_is_refused(shards, tmp_path):
     shutil.copytree(shards[0], tmp_path / "copy")
-    with pytest.raises(MergeError, match=r"^20261130T.* is there twice: in .*run-1 and in .*copy$"):
+    with pytest.raises(MergeError, match=r"^run 20261130T.* is there twice: in .*run-1 and in .*copy$"):
         merge_runs([shards[0], tmp_path / "copy"], tmp_path / "merged")
 
 
