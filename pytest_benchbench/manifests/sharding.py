@@ -51,14 +51,15 @@ class Shard:
         """
         return bool(self.places_taken([case_id.encode("utf-8", "surrogatepass")]))
 
-    def places_taken(self, case_ids: Iterable[bytes]) -> list[int]:
+    def places_taken(self, case_ids: Iterable[bytes | None]) -> list[int]:
         """Say which of many rows belong to this part, at a tenth of the cost of asking about each.
 
         Args:
-            case_ids: Their ids in UTF-8.
+            case_ids: Their ids in UTF-8; ``None`` for one that cannot be read, which belongs to every part.
 
         Returns:
             Their places, ascending from 0.
         """
         count, mine = self.count, self.index - 1
-        return [place for place, case_id in enumerate(case_ids) if crc32(case_id) % count == mine]
+        numbered = enumerate(case_ids)
+        return [place for place, case_id in numbered if case_id is None or crc32(case_id) % count == mine]
