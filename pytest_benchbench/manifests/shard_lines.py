@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.manifests.lines import Block, Lines
+from pytest_benchbench.manifests.lines import Lines
 from pytest_benchbench.manifests.sharding import Shard
 
 MAX_MEMBERS_BEFORE_ID = 16
@@ -47,16 +47,15 @@ class ShardLines:
 
     def __iter__(self) -> Iterator[tuple[int, int, bytes]]:
         for block in self._lines.blocks():
-            found = self._alike(block)
-            yield from self._one_by_one(block) if found is None else found
+            ids = self._ids_of_like_lines(block.lines)
+            if places := self._shard.places_taken(map(self._id_of, block.lines) if ids is None else ids):
+                offsets = list(block.offsets())
+                for at in places:
+                    yield block.number + at, offsets[at], block.lines[at].removesuffix(b"\r")
 
-    def _alike(self, block: Block) -> list[tuple[int, int, bytes]] | None:
-        """Look at a block whose lines all begin like the last one before it: one pass over the bytes finds every id.
-
-        Returns:
-            The shard's lines; ``None`` if some line begins in another way.
-        """
-        beginning, lines = self._beginning, block.lines
+    def _ids_of_like_lines(self, lines: list[bytes]) -> list[bytes] | None:
+        """Find the ids of lines that all begin like the last one that was looked at by itself; ``None`` if they do not."""
+        beginning = self._beginning
         if not beginning or not all(map(bytes.startswith, lines, repeat(beginning))):
             return None
         begin = len(beginning)
@@ -64,23 +63,10 @@ class ShardLines:
             ids = [line[begin : line.index(b'"', begin)] for line in lines]
         except ValueError:
             return None
-        if b"\\" in b"".join(ids):
-            return None
-        if not (places := self._shard.places_taken(ids)):
-            return []
-        offsets = list(block.offsets())
-        return [(block.number + at, offsets[at], lines[at].removesuffix(b"\r")) for at in places]
-
-    def _one_by_one(self, block: Block) -> Iterator[tuple[int, int, bytes]]:
-        """Look at each line by itself, and remember how the last one begins."""
-        takes = self._shard.places_taken
-        for number, offset, line in block.numbered():
-            case_id = self._id_of(line)
-            if case_id is None or takes([case_id]):
-                yield number, offset, line
+        return None if b"\\" in b"".join(ids) else ids
 
     def _id_of(self, line: bytes) -> bytes | None:
-        """Find the id of a line, in UTF-8; ``None`` if it cannot be read."""
+        """Find the id of a line, in UTF-8, and remember how it begins; ``None`` if the id cannot be read."""
         if (match := self._match_beginning(line)) is not None:
             self._beginning = line[: match.start(1)]
             return match[1]
