@@ -109,6 +109,7 @@ class AdapterGroup(pytest.Collector):
         self.answers: dict[CaseItem, Observation] = {}
         self._asked: set[CaseItem] = set()
         self._alone: set[CaseItem] = set()
+        self._after_crash: set[CaseItem] = set()
         self._order: dict[CaseItem, int] = {}
         self._members: list[CaseItem] = []
 
@@ -117,10 +118,17 @@ class AdapterGroup(pytest.Collector):
         recorded = self.suite.plan.recorded if self.suite.plan else None
         record = recorded.of_group(self.nodeid) if recorded else None
         left_out = record.finished - self._named_in_command() if record else frozenset()
+        crash_left_out = False
         for manifest, ref in self.refs:
             for function in self.suite.functions:
-                if not left_out or row_name(function, node_name(ref.case_id)) not in left_out:
-                    yield CaseItem.make(self, function, manifest, ref)
+                if left_out and (name := row_name(function, node_name(ref.case_id))) in left_out:
+                    crash_left_out = crash_left_out or f"{self.nodeid}::{name}" in self._crashed
+                    continue
+                item = CaseItem.make(self, function, manifest, ref)
+                if crash_left_out:
+                    self._after_crash.add(item)
+                    crash_left_out = False
+                yield item
         if recorded is not None:
             names = (row_name(function, node_name(ref.case_id)) for _, ref in self.refs for function in self.suite.functions)
             recorded.reconcile(self.nodeid, names)
@@ -144,7 +152,7 @@ class AdapterGroup(pytest.Collector):
             self._alone = {
                 suspect
                 for index, member in enumerate(self._members)
-                if self._crashed and member.nodeid in self._crashed
+                if member in self._after_crash or (self._crashed and member.nodeid in self._crashed)
                 for suspect in self._members[index : index + size]
             }
         wave = [item]

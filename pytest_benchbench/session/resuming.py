@@ -89,9 +89,9 @@ def take_up(plan: Plan, config: pytest.Config, now: dict[str, Any], *, distribut
         recorded = read_run(path)
         if recorded.is_merged:
             raise ResumeError("a merged run cannot be gone on with: go on with its parts, and merge them again")
-        document = recorded.document
         writer = EvidenceWriter(recorded.evidence, append=True)
         config.add_cleanup(writer.abandon)
+        document = read_run(path).document  # again: a run that has just ended has written it anew
         if differing := differences(document, now):
             raise ResumeError(f"cannot go on with this run: {'; '.join(differing)}")
         run = EarlierRun(path, writer, document)

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import signal
 
 import pytest
 
@@ -637,6 +638,14 @@ def test_deaths_are_counted_over_sessions_with_and_without_workers(project):
     assert deaths == ["ProcessDied", "WorkerCrash"]
 
 
+def test_a_worker_that_replaces_another_leaves_out_the_same_rows(project):
+    cases(project, *["detected"] * 6, f"once {project.path / 'died'}", *["detected"] * 5)
+    project.run("cases.jsonl", "-k", "cat-01 or cat-05")
+    result = project.resume("cases.jsonl", workers=1)
+    assert result.ret == 0
+    assert sorted(tried(project)) == sorted([(f"cat-{number:02}", 1) for number in range(1, 13)] + [("cat-07", 2)])
+
+
 def test_a_run_that_ends_by_itself_leaves_no_mark(project):
     cases(project, "detected", "raise")
     project.run("cases.jsonl")
@@ -663,3 +672,53 @@ def test_a_batch_is_asked_row_by_row_after_a_death(project):
         project.pytester.runpytest_subprocess(*ALONE, "--bench-resume=run", "cases.jsonl")
     assert project.resume("cases.jsonl").ret == 1
     assert project.outcomes == {f"cat-{n:02}": "error" if n == 3 else "match" for n in range(1, 6)}
+
+
+def test_rows_beside_one_that_stays_an_error_are_not_blamed(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "return [Detection(sample.data.decode().split()[0]) for sample in samples]",
+            "if b'exit' in b''.join(s.data for s in samples): os._exit(3)\n"
+            "        return [Detection(sample.data.decode().split()[0]) for sample in samples]",
+        )
+    )
+    cases(project, "detected", "detected", "exit", "detected", "detected", adapter="waves")
+    kill(project, "--bench-crash-retries=0")
+    resumed = project.pytester.runpytest_subprocess(*ALONE, "--bench-resume=run", "cases.jsonl", "--bench-crash-retries=0")
+    assert resumed.ret == 3
+    assert project.resume("cases.jsonl", "--bench-crash-retries=0").ret == 1
+    assert project.outcomes == {f"cat-{n:02}": "error" if n in (1, 3) else "match" for n in range(1, 6)}
+
+
+WATCHED = """
+import fcntl
+
+def pytest_sessionstart(session):
+    if hasattr(session.config, "workerinput"):
+        session.config.alive = open("alive", "w")
+        fcntl.flock(session.config.alive, fcntl.LOCK_SH)
+
+class Orphan(Toy):
+    name = "orphan"
+
+    def detect(self, sample):
+        if sample.data.startswith(b"orphan") and not os.path.exists("orphaned"):
+            open("orphaned", "w").close()
+            os.kill(os.getppid(), signal.SIGKILL)
+        return Detection("detected")
+"""
+
+
+@pytest.mark.timeout(120)
+def test_a_killed_controller_takes_its_workers_along_and_loses_nothing(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace("for adapter in (Toy", "for adapter in (Toy, Orphan") + WATCHED)
+    cases(project, *["detected"] * 5, "orphan", *["detected"] * 14, adapter="orphan")
+    assert project.run("cases.jsonl", workers=2).ret == -signal.SIGKILL
+    with (project.path / "alive").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # which every living worker holds
+    kept = tried(project)
+    assert project.resume("cases.jsonl", workers=2).ret == 0
+    assert tried(project)[: len(kept)] == kept
+    assert sorted(tried(project)) == [(f"cat-{number:02}", 1) for number in range(1, 21)]
