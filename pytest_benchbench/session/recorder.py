@@ -20,6 +20,7 @@ from pytest_benchbench.session.crashes import PROCESS_DIED
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
+from pytest_benchbench.session.properties import SentProperties
 from pytest_benchbench.session.recorded_rows import RECORDED
 from pytest_benchbench.session.resuming import EarlierRun, take_up
 from pytest_benchbench.session.row_log import RowLog
@@ -57,6 +58,7 @@ class Recorder:
         self._document["started"] = as_time(started)
         self._run: RunDirectory | None = None
         self._log: RowLog | None = None
+        self._properties = SentProperties()
         self._broken: str | None = None
         self._tally: Tally | None = None
         self._hits = self._misses = 0
@@ -202,9 +204,12 @@ class Recorder:
         if self._log is None or self._broken:
             return
         try:
-            self._log.keep_report(report)
+            row = self._log.keep_report(report)
         except EvidenceWriteError as error:
             self._break_off(error)
+            return
+        if self._distributed:
+            self._properties.attach(report, row)
 
     def is_row(self, nodeid: str) -> bool:
         """Say whether a node id is one of the rows that were to run."""

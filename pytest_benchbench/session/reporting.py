@@ -12,6 +12,7 @@ from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mis
 from pytest_benchbench.evidence.observing import ARTIFACT_ERRORS, Observation, ObservationError
 from pytest_benchbench.session.asking import evidence_row, network_record, unobserved_row
 from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.properties import attach
 from pytest_benchbench.session.row_timeout import RowTimeout
 
 EVIDENCE = "benchbench_evidence"
@@ -22,8 +23,6 @@ MEASURED = "benchbench_measured"
 
 INTERRUPTED_FRAMES = 8
 """The innermost frames of a row that took too long, shown to people: the outer ones are pytest's."""
-
-PROPERTY_PREFIX = "benchbench."
 
 _encode = msgspec.json.Encoder().encode
 
@@ -52,11 +51,7 @@ def report_case(item: CaseItem, call: pytest.CallInfo[None], report: pytest.Test
         _show_failed(report, item.line(f"never observed: {row.error.message}" if row.error else "never observed"))
     item.row = None
     setattr(report, EVIDENCE, encoded)
-    properties = _properties(row)
-    report.user_properties.extend(properties)
-    # JUnit reads those of the teardown's report, which pytest fills from the item; an earlier try's are taken out
-    item.user_properties[:] = [given for given in item.user_properties if not str(given[0]).startswith(PROPERTY_PREFIX)]
-    item.user_properties.extend(properties)
+    attach(item, report, row)
 
 
 def _evidence(item: CaseItem, observation: Observation | None, raised: BaseException | None) -> tuple[EvidenceRow, str]:
@@ -101,21 +96,3 @@ def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool)
 def _show_failed(report: Any, line: str) -> None:
     report.outcome = "failed"
     report.longrepr = line
-
-
-def _properties(row: EvidenceRow) -> list[tuple[str, object]]:
-    """Say the observation in the words of a JUnit property list."""
-    properties: list[tuple[str, object]] = [
-        ("benchbench.outcome", row.outcome),
-        ("benchbench.detection.status", row.detection.status),
-    ]
-    for name in ("score", "label", "message_bit_accuracy", "reason", "adapter_elapsed_ms"):
-        value = getattr(row.detection, name)
-        if value is not None:
-            properties.append((f"benchbench.detection.{name}", value))
-    for name in ("status", "psnr_db", "mae", "changed_fraction"):
-        value = getattr(row.fidelity, name)
-        if value is not None and value is not msgspec.UNSET:
-            properties.append((f"benchbench.fidelity.{name}", value))
-    properties.append(("benchbench.artifact.sha256", row.artifact.sha256))
-    return properties

@@ -87,8 +87,11 @@ class RowLog:
         if self._runs_rows:
             self._run.in_flight.end()
 
-    def keep_report(self, report: Any) -> None:
+    def keep_report(self, report: Any) -> EvidenceRow | None:
         """Keep the evidence that a report carries; make evidence of a crash, which ends a try that had answered already.
+
+        Returns:
+            The evidence that the report carried.
 
         Raises:
             EvidenceWriteError: It cannot be written.
@@ -108,6 +111,7 @@ class RowLog:
             self.keep_unobserved(nodeid, error, worker=_worker(report), same_attempt=nodeid in self._answered)
         if report.outcome == "rerun":
             self.begin(nodeid)
+        return row
 
     def keep(self, nodeid: str, row: EvidenceRow, *, worker: str | None = None, same_attempt: bool = False) -> None:
         """Keep the evidence of a try.

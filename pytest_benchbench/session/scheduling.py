@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pytest_benchbench.session.affinity import Workload, heaviest
 
-AHEAD_SECONDS = 0.5
+AHEAD_SECONDS = 1.0
 """Work that a worker is given ahead, so that it never waits for the controller; less of it when the end is near."""
 
 PROBE_ROWS = 4

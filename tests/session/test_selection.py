@@ -1,5 +1,7 @@
 """Choosing rows by pytest's own means and by the plugin's, and what that makes of the evidence."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 SUITE = """
@@ -156,11 +158,15 @@ def test_a_timeout_is_an_error_of_its_row(project):
     assert project.outcomes == {"cat-01": "error"}
 
 
-def test_junit_properties_carry_the_observation(four):
-    four.run("--manifest=cases.jsonl", "--junitxml=junit.xml", "-k", "cat-01")
-    text = (four.path / "junit.xml").read_text()
-    assert '<property name="benchbench.outcome" value="match"' in text
-    assert '<property name="benchbench.detection.status" value="detected"' in text
+def test_junit_properties_carry_the_observation(four, workers):
+    conftest = four.path / "conftest.py"
+    mine = "\nimport pytest\n@pytest.fixture(autouse=True)\ndef mine(record_property):\n    record_property('mine', 7)\n"
+    conftest.write_text(conftest.read_text() + mine)
+    four.run("--manifest=cases.jsonl", "--junitxml=junit.xml", "-o", "junit_family=xunit1", "-k", "cat-01", workers=workers)
+    properties = [found.attrib for found in ElementTree.parse(four.path / "junit.xml").iter("property")]
+    named = {found["name"]: found["value"] for found in properties}
+    assert len(named) == len(properties)
+    assert named | {"mine": "7", "benchbench.outcome": "match", "benchbench.detection.status": "detected"} == named
 
 
 def test_reruns_are_attempts_and_the_first_verdict_counts(four):
