@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.session.crashes import CRASHED, INTERRUPTED, TIMED_OUT, CrashPolicy, is_interruption
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
@@ -31,7 +30,7 @@ class Distribution:
         self._session = session
         self._is_row = is_row
         self._adapters = frozenset(adapters_of(plan.manifests))
-        self._exclusive = frozenset(name for name in self._adapters if is_exclusive(plan, name))
+        self._exclusive = frozenset(name for name in self._adapters if plan.is_exclusive(name))
         self._crashes = CrashPolicy(plan.settings.crash_retries, plan.deaths)
         self._crashes.rows += [nodeid for nodeid in plan.deaths if self._adapter_of(nodeid) in self._exclusive]
         self._interrupted = False
@@ -99,18 +98,6 @@ class Distribution:
             return  # this --dist decides by itself
         self._crashes.retried(crashitem)
         report.outcome = "rerun"
-
-
-def is_exclusive(plan: Plan, adapter: str) -> bool:
-    """Say whether all rows of an adapter have to run in one process; one that is unavailable answers none.
-
-    Raises:
-        AdapterRegistrationError: Its entry point leads to something that is no adapter.
-    """
-    try:
-        return plan.registry.resolve(adapter).exclusive
-    except AdapterUnavailable:
-        return False
 
 
 def max_worker_restart(config: pytest.Config) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -15,7 +15,6 @@ import pytest
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
-from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.kinds import is_golden_set
@@ -30,10 +29,13 @@ from pytest_benchbench.manifests.reading import (
 )
 from pytest_benchbench.manifests.rows import ManifestKind
 from pytest_benchbench.manifests.selection import RowSelection, SelectionError
-from pytest_benchbench.manifests.watermark import WatermarkCase
+from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WatermarkCase
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError
 from pytest_benchbench.session.options import Settings
 from pytest_benchbench.session.recorded_rows import RecordedRows
+
+if TYPE_CHECKING:
+    from pytest_benchbench.artifacts.loading import ArtifactLoader
 
 MAX_FAULTS_SHOWN = 20
 
@@ -96,7 +98,6 @@ class Plan:
         expectations: Known wrong answers.
         select: Conditions of ``--bench-select``.
         pool: Warm adapters of this process.
-        artifacts: Verified and decoded artifacts of this process.
         suites: Suites collected so far, by node id.
         untaken: Selected rows of the manifests that no collected suite takes.
         notes: What the summary should warn of, one line each.
@@ -112,13 +113,23 @@ class Plan:
     expectations: Expectations
     select: RowSelection
     pool: AdapterPool
-    artifacts: ArtifactLoader
     suites: dict[str, SuiteShare] = field(default_factory=dict)
     untaken: int = 0
     notes: list[str] = field(default_factory=list)
     crashed: frozenset[str] = frozenset()
     recorded: RecordedRows | None = None
     deaths: Mapping[str, int] = field(default_factory=dict)
+
+    loader: ArtifactLoader | None = None
+
+    @property
+    def artifacts(self) -> ArtifactLoader:
+        """Verified and decoded artifacts of this process. What decodes is imported when a row first needs it."""
+        if self.loader is None:
+            from pytest_benchbench.artifacts.loading import ArtifactLoader
+
+            self.loader = ArtifactLoader(max_pixels=self.settings.max_pixels)
+        return self.loader
 
     @property
     def manifests(self) -> list[Manifest]:
@@ -139,6 +150,21 @@ class Plan:
         """Give an adapter's rows of a manifest that ``--bench-select`` takes."""
         refs = manifest.adapters.get(adapter, [])
         return refs if not self.select else [ref for ref in refs if self.select.takes(manifest.read(ref).case)]
+
+    def is_exclusive(self, adapter: str) -> bool:
+        """Say whether all rows of an adapter have to run in one process; one that is unavailable has no answers to give.
+
+        None of the adapters of the kernel has to, which is known without importing what they need.
+
+        Raises:
+            AdapterRegistrationError: Its entry point leads to something that is no adapter.
+        """
+        if adapter in KERNEL_MEDIA_TYPES:
+            return False
+        try:
+            return self.registry.resolve(adapter).exclusive
+        except AdapterUnavailable:
+            return False
 
     def count_selected(self, manifests: Iterable[Manifest]) -> int:
         """Count the rows of some manifests that ``--bench-select`` takes."""
@@ -320,7 +346,6 @@ def _assemble(
             settings.invocation_dir,
             network_allowed=settings.network == "allow",
         ),
-        artifacts=ArtifactLoader(max_pixels=settings.max_pixels),
     )
 
 
@@ -356,9 +381,7 @@ def _check_adapters(plan: Plan, dist: str | None) -> None:
         return
     for name in adapters_of(plan.manifests):
         try:
-            exclusive = plan.registry.resolve(name).exclusive
-        except AdapterUnavailable:
-            continue
+            exclusive = plan.is_exclusive(name)
         except AdapterRegistrationError as error:
             raise pytest.UsageError(str(error)) from None
         if exclusive and dist != "load":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,21 +16,21 @@ from pytest_benchbench.evidence.environment import code_record
 from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.evidence.writing import EvidenceWriteError
 from pytest_benchbench.session.collection import CaseItem
-from pytest_benchbench.session.conclusion import conclude, policy_of
 from pytest_benchbench.session.crashes import PROCESS_DIED
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.properties import SentProperties
 from pytest_benchbench.session.recorded_rows import RECORDED
-from pytest_benchbench.session.resuming import EarlierRun, take_up
 from pytest_benchbench.session.row_log import RowLog
 from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
 from pytest_benchbench.session.run_document import as_time, resumed_document, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
+    from pytest_benchbench.gates.policy import LoadedPolicy
     from pytest_benchbench.session.planning import Plan
+    from pytest_benchbench.session.resuming import EarlierRun
 
 USAGE_ERROR = 4
 
@@ -52,7 +53,7 @@ class Recorder:
         self._distributed = distributed
         started = datetime.now(UTC)
         self._run_id = new_run_id(started)
-        self._policy = policy_of(plan)
+        self._policy = _policy_of(plan)
         self._code = code_record(plan.settings.root_dir)
         self._document = run_document(plan, config.invocation_params.args, config.args, self._code, self._run_id)
         self._document["started"] = as_time(started)
@@ -72,6 +73,8 @@ class Recorder:
 
     def _take_up(self, started: datetime) -> EarlierRun:
         """Make this session one of an earlier run."""
+        from pytest_benchbench.session.resuming import take_up
+
         earlier = take_up(self._plan, self._config, self._document, distributed=self._distributed)
         self._document = resumed_document(earlier.document, self._document, started)
         self._run_id = earlier.run_id
@@ -99,6 +102,11 @@ class Recorder:
         node.workerinput["benchbench"] = self._plan.handover()
         if self._plan.recorded is not None:
             node.workerinput[RECORDED] = self._plan.recorded.encode()
+
+    def pytest_collection(self) -> None:
+        """Import what the end needs while workers start, which takes them longer."""
+        if self._distributed:
+            import_module("pytest_benchbench.session.conclusion")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
@@ -304,6 +312,8 @@ class Recorder:
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
         self._document["finished"] = as_time(datetime.now(UTC))
         settings = self._plan.settings
+        from pytest_benchbench.session.conclusion import conclude
+
         concluded = conclude(
             run,
             self._document,
@@ -337,3 +347,11 @@ class Recorder:
             terminalreporter.section("benchbench", sep="-")
             for line in lines:
                 terminalreporter.line(line)
+
+
+def _policy_of(plan: Plan) -> LoadedPolicy | None:
+    if plan.settings.gate is None:
+        return None
+    from pytest_benchbench.session.conclusion import policy_of
+
+    return policy_of(plan)

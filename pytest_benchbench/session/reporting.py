@@ -10,13 +10,10 @@ import pytest
 from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mismatch
 from pytest_benchbench.evidence.observing import ARTIFACT_ERRORS, Observation, ObservationError
-from pytest_benchbench.session.asking import evidence_row, network_record, unobserved_row
 from pytest_benchbench.session.collection import CaseItem
+from pytest_benchbench.session.evidence_rows import EVIDENCE, evidence_row, network_record, unobserved_row
 from pytest_benchbench.session.properties import attach
 from pytest_benchbench.session.row_timeout import RowTimeout
-
-EVIDENCE = "benchbench_evidence"
-"""Attribute of a report: one row of evidence as a JSON string, which every transport between processes can carry."""
 
 MEASURED = "benchbench_measured"
 """Attribute of a report that is shown in the category ``measured``."""

@@ -9,11 +9,10 @@ import msgspec
 
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, NetworkRecord
 from pytest_benchbench.session.accounting import Account, account
-from pytest_benchbench.session.asking import unobserved_row
 from pytest_benchbench.session.crashes import INTERRUPTED, TIMED_OUT, WORKER_CRASH
+from pytest_benchbench.session.evidence_rows import EVIDENCE, unobserved_row
 from pytest_benchbench.session.in_flight import RowInFlight
 from pytest_benchbench.session.node_names import CaseNode
-from pytest_benchbench.session.reporting import EVIDENCE
 from pytest_benchbench.session.row_timeout import timeout_error
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pytest_benchbench.session.collection import CaseItem
-from pytest_benchbench.session.reporting import EVIDENCE
+from pytest_benchbench.session.evidence_rows import EVIDENCE
 
 if TYPE_CHECKING:
     import warnings

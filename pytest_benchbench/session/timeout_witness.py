@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchbench.session.crashes import TIMED_OUT
-from pytest_benchbench.session.distribution import is_exclusive
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.row_timeout import timeout_error
@@ -53,7 +52,7 @@ class TimeoutWitness:
         node = CaseNode.parse(crashitem)
         if begun is None or node is None or time.monotonic() - begun < self._limit:
             return
-        if node.adapter not in adapters_of(self._plan.manifests) or is_exclusive(self._plan, node.adapter):
+        if node.adapter not in adapters_of(self._plan.manifests) or self._plan.is_exclusive(node.adapter):
             return  # rows of a batch share the limits of all
         setattr(report, TIMED_OUT, True)
         error = timeout_error(self._limit)

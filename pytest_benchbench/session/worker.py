@@ -29,7 +29,8 @@ class Tally(msgspec.Struct, frozen=True):
     def take(cls, plan: Plan) -> Tally:
         """Close the process's adapters and count."""
         faults = tuple(plan.pool.close())
-        return cls(plan.planned, plan.taken, plan.artifacts.hits, plan.artifacts.misses, faults)
+        hits, misses = (plan.loader.hits, plan.loader.misses) if plan.loader else (0, 0)
+        return cls(plan.planned, plan.taken, hits, misses, faults)
 
 
 class WorkerSide:

@@ -9,7 +9,10 @@ import PIL.Image
 import pytest
 
 import pytest_benchbench.adapters.dwt_dct
+import pytest_benchbench.session.conclusion
 import pytest_benchbench.session.recorder
+import pytest_benchbench.session.reporting
+import pytest_benchbench.session.resuming
 import pytest_benchbench.session.worker  # noqa: F401
 
 PIL.Image.init()

@@ -100,29 +100,6 @@ def test_an_undecodable_artifact_is_an_error(project, workers):
     assert row["detection"] == {"status": "error", "adapter_elapsed_ms": None, "call": None}
 
 
-def test_a_worker_that_dies_leaves_an_error(project):
-    project.case("cat-01", "exit", expected="not_detected")
-    for number in range(2, 8):
-        project.case(f"cat-{number:02}")
-    project.write()
-    result = project.run("cases.jsonl", workers=2)
-    assert result.ret == 1
-    assert project.outcomes.pop("cat-01") == "error"
-    assert set(project.outcomes.values()) == {"match", "error"}
-    assert [row["error"]["type"] for row in project.evidence if row["outcome"] == "error"] == ["WorkerCrash"]
-
-
-def test_rows_that_no_worker_ran_are_lost_and_said_to_be(project):
-    for number in range(1, 21):
-        project.case(f"cat-{number:02}", "exit")
-    project.write()
-    result = project.run("cases.jsonl", "--max-worker-restart=0", workers=2)
-    assert result.ret == 21
-    assert set(project.outcomes.values()) == {"error", "not_run"}
-    assert len(project.outcomes) == 20
-    assert project.document("run.json")["planned"]["lost"] == list(project.outcomes.values()).count("not_run")
-
-
 def test_each_row_stands_once_in_the_evidence(project, workers):
     for number in range(30):
         project.case(f"cat-{number:02}", expected="unresolved" if number % 3 else "detected")
