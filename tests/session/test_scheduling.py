@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_benchbench.session.affinity import Workload
-from pytest_benchbench.session.scheduling import AffinityScheduling
+from pytest_benchbench.session.scheduling import AHEAD_SECONDS, AffinityScheduling
 
 
 @dataclass(eq=False)
@@ -276,7 +276,7 @@ def test_a_worker_has_work_ahead_without_asking_for_each_row():
         node.__class__ = Counting
     simulation.run()
     assert len(sent) < 3000 / 8
-    assert max(sent) <= 25
+    assert max(sent) <= AHEAD_SECONDS / 0.02
 
 
 def test_fewer_rows_than_workers_run_side_by_side():
