@@ -260,9 +260,11 @@ def _take(future: Future, job: ShardJob, listener: Listener) -> tuple[ShardResul
 
 def _stop(client: Client, run: str, futures: list[Future]) -> None:
     """End what still runs, as far as there is somebody who can be told."""
+    if client.status != "running":
+        return
     with contextlib.suppress(Exception):
         client.cancel(futures, force=True)
-        client.run(stop_run, run, wait=False)
+        client.run(stop_run, run, on_error="ignore")
 
 
 def _signal_name(number: int) -> str:

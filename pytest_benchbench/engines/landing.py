@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from pytest_benchbench.manifests.sharding import Shard
 
 SHARDS = "shards"
 LOGS = "logs"
+MERGED = "merged"
 PLAN = "engine.json"
 
 _FINISHED = frozenset({0, 1})
@@ -92,7 +94,8 @@ class Landing:
         landing = cls(folder, jobs)
         write_atomically(landing.shards / SHARED_FILE, jobs[0].run.encode())
         for job in jobs:
-            finished = (path for path in landing.shards.glob(f"{job.name}*") if _is_finished(path))
+            tries = [landing.shards / job.name, *landing.shards.glob(f"{job.name}.*")]
+            finished = (path for path in tries if _is_finished(path))
             if (path := min(finished, default=None)) is not None:
                 landing._landed[job.shard] = path
         return landing
@@ -120,6 +123,10 @@ class Landing:
     def directories(self) -> list[Path]:
         """The run directories of the shards that were run to their end, by the shards' numbers."""
         return [self._landed[shard] for shard in sorted(self._landed, key=lambda shard: Shard.parse(shard).index)]
+
+    def place_for_the_whole(self) -> Path:
+        """Give the folder of the merged run, over no earlier one: that of a run that was gone on with has another name."""
+        return _free(self.folder / MERGED)
 
     def keep(self, result: ShardResult) -> None:
         """Note where a shard's run directory is; put its files down if they were sent.
@@ -182,12 +189,15 @@ def _is_finished(path: Path) -> bool:
     return document.exit_status in _FINISHED
 
 
+def _free(path: Path) -> Path:
+    """Give a path at which nothing is: this one, or the same with a number."""
+    numbered = (path.with_name(f"{path.name}.{number}") for number in count(2))
+    return next(place for place in chain([path], numbered) if not os.path.lexists(place))
+
+
 def _put_down(folder: Path, name: str, files: dict[str, bytes]) -> Path:
     """Write a run directory that was sent, in one step and over nothing that is there."""
-    path, number = folder / name, 1
-    while os.path.lexists(path):  # what a worker with this file system left before it was lost
-        number += 1
-        path = folder / f"{name}.{number}"
+    path = _free(folder / name)  # a worker with this file system may have left something before it was lost
     beside = folder / f".{path.name}.partial"
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()

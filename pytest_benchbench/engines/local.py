@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 from collections.abc import Iterator
 
 from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, import_distributed
@@ -21,8 +22,8 @@ def local_workers(count: int | None) -> Iterator[Client]:
         EngineError: The extra is not installed.
     """
     distributed = import_distributed()
-    with (
-        distributed.LocalCluster(
+    with _deaf_to_interrupts():
+        started = distributed.LocalCluster(
             n_workers=count or os.cpu_count() or 1,
             threads_per_worker=1,
             processes=True,
@@ -30,7 +31,19 @@ def local_workers(count: int | None) -> Iterator[Client]:
             dashboard_address=None,
             memory_limit=None,  # what needs memory are the workers' own processes, which dask does not see
             silence_logs=logging.CRITICAL,  # what matters of them is told here in a line
-        ) as cluster,
+        )
+    with (
+        started as cluster,
         distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let processes that are started now ignore the interrupt at the terminal: whoever started them ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

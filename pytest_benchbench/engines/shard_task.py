@@ -136,8 +136,11 @@ def _fetched(job: ShardJob) -> Iterator[Sequence[str]]:
         materialise(cache, job.manifests, Shard.parse(job.shard), work)
         placed = iter(job.manifests)
         yield [
-            argument if manifest_value(argument) is None else f"--manifest={work / next(placed).name}"
-            for argument in job.arguments
+            *(
+                argument if manifest_value(argument) is None else f"--manifest={work / next(placed).name}"
+                for argument in job.arguments
+            ),
+            f"--bench-manifest-root={work}",
         ]
 
 
@@ -203,7 +206,6 @@ def _pytest(job: ShardJob, arguments: Sequence[str]) -> tuple[int, str]:
         env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
         start_new_session=True,  # an interrupt at the terminal is for whoever wants the run, not for its parts
     )
     assert process.stdout is not None
@@ -212,7 +214,7 @@ def _pytest(job: ShardJob, arguments: Sequence[str]) -> tuple[int, str]:
         reading = threading.Thread(target=tail.read, daemon=True)
         reading.start()
         code = process.wait()
-        reading.join(GRACE_SECONDS)  # what a detector left running may hold the pipe open for ever
+        reading.join()
     _let_go(process)
     return code, tail.text
 
@@ -239,12 +241,9 @@ class _Tail:
 
     def read(self) -> None:
         """Read until the stream ends, and keep the last ``LOG_BYTES``."""
-        try:
-            while block := os.read(self._stream.fileno(), LOG_BYTES):
-                self._kept += block
-                del self._kept[:-LOG_BYTES]
-        except (OSError, ValueError):  # closed, because it did not end
-            pass
+        while block := os.read(self._stream.fileno(), LOG_BYTES):
+            self._kept += block
+            del self._kept[:-LOG_BYTES]
 
     @property
     def text(self) -> str:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack
 
 import pytest
@@ -96,17 +97,16 @@ class Project:
         return path
 
     def results(self):
-        """Give the results of one ordinary run of all rows, as the bytes of its report."""
+        """Give the results of one ordinary run of all rows, see ``results_of``."""
         run = self.path.parent / "plain-run"
         command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"]
         command += ["--manifest=cases.jsonl", f"--bench-run-dir={run}"]
         subprocess.run(command, cwd=self.path, env=clean_environment(), timeout=120, capture_output=True, check=False)
-        return results_of(run)
+        return self.results_of(run)
 
-
-def results_of(run):
-    """Give what a run's report says of the observations alone."""
-    return json.dumps(json.loads((run / "report.json").read_text())["results"])
+    def results_of(self, run):
+        """Give what a run's report says of the observations alone."""
+        return json.dumps(json.loads((run / "report.json").read_text())["results"])
 
 
 def clean_environment(**more):
@@ -143,18 +143,22 @@ class Cluster:
         return process
 
     def _line(self, process, words):
-        """Read what a process says until it says this, and keep its pipe from filling up afterwards."""
+        """Read what a process says until it says this; afterwards only to keep its pipe from filling up."""
         said = []
         for line in process.stderr:
             said.append(line)
             if words in line:
-                drain = subprocess.Popen([sys.executable, "-c", DRAIN], stdin=process.stderr)
-                self._stack.enter_context(drain)
+                drain = threading.Thread(target=process.stderr.read)
+                drain.start()
+                self._stack.callback(drain.join)
+                self._stack.callback(process.kill)
                 return line
         raise AssertionError("".join(said))
 
 
-DRAIN = "import sys\nwhile sys.stdin.buffer.read1(65536): pass"
+@pytest.fixture(autouse=True)
+def _rows_in_the_order_of_the_file(monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
 
 
 @pytest.fixture

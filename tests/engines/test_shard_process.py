@@ -16,13 +16,20 @@ SUPERVISOR = [sys.executable, "-m", "pytest_benchbench.engines.shard_process"]
 
 STUBBORN = """
 import os, signal, subprocess, sys
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if sys.argv[1:]:
-    subprocess.Popen([sys.executable, "-c", os.environ["STUBBORN"]])
-print("runs", flush=True)
-signal.pause()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+if sys.argv[2:]:
+    subprocess.Popen([sys.executable, "-c", os.environ["STUBBORN"], sys.argv[1]])
+with open(sys.argv[1], "w") as alive:
+    print("runs", file=alive, flush=True)
+    signal.pause()
 """
-"""Ends by SIGKILL alone, and so does what it starts."""
+"""Ends by SIGKILL alone, and so does what it starts. Each of them holds a named pipe open as long as it lives."""
+
+
+@pytest.fixture
+def alive(tmp_path):
+    os.mkfifo(tmp_path / "alive")
+    return tmp_path / "alive"
 
 
 @pytest.fixture
@@ -49,25 +56,46 @@ def test_a_signal_is_told_from_an_exit_code(start):
     assert process.wait(60) == KILLED_BY_SIGNAL + signal.SIGKILL
 
 
-def test_a_command_and_what_it_started_end_when_its_owner_lets_go(start):
+def test_a_command_and_what_it_started_end_when_its_owner_lets_go(start, alive):
     environment = {**os.environ, "STUBBORN": STUBBORN}
-    process = start(*SUPERVISOR, sys.executable, "-c", STUBBORN, "and-another", env=environment)
-    assert process.stdout.readline() == b"runs\n"
+    process = start(*SUPERVISOR, sys.executable, "-c", STUBBORN, alive, "and-another", env=environment)
+    with alive.open() as living:
+        assert [living.readline(), living.readline()] == ["runs\n", "runs\n"]
+        process.stdin.close()
+        assert living.read() == ""  # ends when nobody is left
+    assert process.wait(60) == KILLED_BY_SIGNAL + signal.SIGKILL
+
+
+def test_a_command_may_end_itself_when_its_owner_lets_go(start):
+    polite = "import signal, sys\nprint('runs', flush=True)\ntry: signal.pause()\nexcept KeyboardInterrupt: sys.exit(2)"
+    process = start(*SUPERVISOR, sys.executable, "-c", polite)
     assert process.stdout.readline() == b"runs\n"
     process.stdin.close()
-    assert process.stdout.read() == b""  # ends only when nobody is left who could write
-    assert process.wait(60) == KILLED_BY_SIGNAL + signal.SIGKILL
+    assert process.wait(60) == 2
 
 
 OWNER = """
 import subprocess, sys
-process = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)
+process = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 process.wait()
 """
 
 
-def test_a_command_ends_when_its_owner_is_killed(start):
-    owner = start(sys.executable, "-c", OWNER, *SUPERVISOR, sys.executable, "-c", STUBBORN)
-    assert owner.stdout.readline() == b"runs\n"
-    owner.kill()
-    assert owner.stdout.read() == b""
+def test_a_command_ends_when_its_owner_is_killed(start, alive):
+    owner = start(sys.executable, "-c", OWNER, *SUPERVISOR, sys.executable, "-c", STUBBORN, alive)
+    with alive.open() as living:
+        assert living.readline() == "runs\n"
+        owner.kill()
+        assert living.read() == ""
+
+
+def test_a_command_may_print_to_its_end_when_its_owner_is_dead(start, alive):
+    polite = (
+        "import signal, sys\nalive = open(sys.argv[1], 'w')\nprint('runs', file=alive, flush=True)\n"
+        "try: signal.pause()\nexcept KeyboardInterrupt: print('x' * 300_000, flush=True); print('ended', file=alive)"
+    )
+    owner = start(sys.executable, "-c", OWNER, *SUPERVISOR, sys.executable, "-c", polite, alive)
+    with alive.open() as living:
+        assert living.readline() == "runs\n"
+        owner.kill()
+        assert living.read() == "ended\n"
