@@ -81,13 +81,22 @@ class DigestColumn:
             codes: A number for each digest, of shape (n,); entries are equal if both their digests and their numbers are.
         """
         words = self.words()
-        keys: list[NDArray[Any]] = [*words.T]
-        if codes is not None:
-            keys.append(codes)
-        order = np.lexsort(keys)
-        starts = np.zeros(len(order), dtype=np.bool_)
-        starts[:1] = True
-        for key in keys:
-            ascending = key[order]
-            starts[1:] |= ascending[1:] != ascending[:-1]
+        minor: list[NDArray[Any]] = [] if codes is None else [codes]
+        order = np.lexsort([*minor, words[:, 0]])
+        starts, is_sorted = _starts(words[order], None if codes is None else codes[order])
+        if not is_sorted:  # different digests that begin alike: hardly ever by chance
+            order = np.lexsort([*minor, *words.T])
+            starts, _ = _starts(words[order], None if codes is None else codes[order])
         return Groups(order, starts)
+
+
+def _starts(words: NDArray[np.uint64], codes: NDArray[np.uint32] | None) -> tuple[NDArray[np.bool_], bool]:
+    """Say which entries differ from the one before, and whether no two digests begin alike without being equal."""
+    starts = np.zeros(len(words), dtype=np.bool_)
+    starts[:1] = True
+    begins_alike = words[1:, 0] == words[:-1, 0]
+    is_equal = (words[1:] == words[:-1]).all(axis=1)
+    starts[1:] = ~is_equal
+    if codes is not None:
+        starts[1:] |= codes[1:] != codes[:-1]
+    return starts, bool((begins_alike == is_equal).all())

@@ -118,12 +118,11 @@ class EvidenceIndex:
 
         A line whose row could not be read again, because the manifest was changed meanwhile, contradicts nothing.
         """
-        told = np.flatnonzero(self._manifest_lines.words().any(axis=1))
-        cases = self._cases.words()[told]
-        made_from = self._manifest_lines.words()[told]
-        order = np.lexsort(cases.T)  # stable: the lines of a case stay in the order of arrival
-        cases, made_from, told = cases[order], made_from[order], told[order]
-        differs = (cases[1:] == cases[:-1]).all(axis=1) & (made_from[1:] != made_from[:-1]).any(axis=1)
+        order = self._cases.groups().order  # the lines of a case stand side by side, in the order of arrival
+        is_told: NDArray[np.bool_] = np.any(self._manifest_lines.words() != 0, axis=1)
+        told = order[is_told[order]]
+        cases, made_from = self._cases.words()[told], self._manifest_lines.words()[told]
+        differs = (made_from[1:] != made_from[:-1]).any(axis=1) & (cases[1:] == cases[:-1]).all(axis=1)
         seconds = np.flatnonzero(differs) + 1
         if not len(seconds):
             return None

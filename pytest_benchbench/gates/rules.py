@@ -213,7 +213,7 @@ class _Shown:
     def _count(self, kinds: list[bool]) -> tuple[int, bool]:
         """Count the units that have a row of these kinds, and say whether every such row belongs to one."""
         rows = np.array(kinds, dtype=np.bool_)[self._rows] if kinds else np.zeros(0, dtype=np.bool_)
-        return int(np.unique(self._numbers[rows]).size), not self._nameless[rows].any()
+        return int(np.count_nonzero(np.bincount(self._numbers[rows]))), not self._nameless[rows].any()
 
 
 def _wants_high(rule: Rule) -> bool:

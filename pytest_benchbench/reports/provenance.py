@@ -22,9 +22,12 @@ class Provenance:
     def add(self, row: EvidenceRow) -> None:
         """Take one row."""
         self._origins[row.run_id, row.manifest.name, row.manifest.sha256, row.code] += 1
-        if self._last.get(row.key.adapter, (None, b""))[0] != row.adapter:
-            self._last[row.key.adapter] = (row.adapter, self._encoder.encode((row.key.adapter, row.adapter)))
-        self._adapters[self._last[row.key.adapter][1]] += 1
+        alias = row.key.adapter
+        record, encoded = self._last.get(alias, (None, b""))
+        if record != row.adapter:
+            encoded = self._encoder.encode((alias, row.adapter))
+            self._last[alias] = (row.adapter, encoded)
+        self._adapters[encoded] += 1
 
     def document(self, name: str, sha256: str) -> dict[str, Any]:
         """Give the inputs, sorted, with the number of rows that rest on each.

@@ -120,6 +120,7 @@ class VerdictTally:
         self._cells: dict[tuple[Series, Facets], VerdictCell] = {}
         self._kinds: list[tuple[Facets, Standing]] = []
         self._shown: defaultdict[Series, _Shown] = defaultdict(_Shown)
+        self._found: tuple[int, dict[Series, dict[_Seen, NDArray[np.intp]]]] | None = None
 
     def cell(self, series: Series, facets: Facets) -> VerdictCell:
         """Give what counts the rows of a series with these facets."""
@@ -131,8 +132,8 @@ class VerdictTally:
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Give every table of ``TABLES`` as a list of lines, sorted by what tells them apart."""
         seen = {
-            series: {history: len(places) for history, places in self._seen(shown).items()}
-            for series, shown in self._shown.items()
+            series: {history: len(places) for history, places in histories.items()}
+            for series, histories in self._histories().items()
         }
         return {name: list(self._lines(names, seen)) for name, names in TABLES.items()}
 
@@ -155,10 +156,10 @@ class VerdictTally:
     def conflicting(self) -> dict[str, Any]:
         """List the artifacts about which an adapter gave different verdicts."""
         listing = Listing()
-        for series, shown in self._shown.items():
-            for seen, places in self._seen(shown).items():
+        for series, histories in self._histories().items():
+            for seen, places in histories.items():
                 for place in places if seen.verdict == "conflicting" else ():
-                    digest = shown.artifacts[place]
+                    digest = self._shown[series].artifacts[place]
                     entry = {
                         **series._asdict(),
                         "artifact_sha256": digest.hex(),
@@ -167,6 +168,13 @@ class VerdictTally:
                     }
                     listing.add((sort_key(series), digest), entry)
         return listing.document()
+
+    def _histories(self) -> dict[Series, dict[_Seen, NDArray[np.intp]]]:
+        """Give for every series what ``_seen`` gives; found once for all rows so far."""
+        rows = sum(len(shown.cells) for shown in self._shown.values())
+        if self._found is None or self._found[0] != rows:
+            self._found = rows, {series: self._seen(shown) for series, shown in self._shown.items()}
+        return self._found[1]
 
     def _seen(self, shown: _Shown) -> dict[_Seen, NDArray[np.intp]]:
         """Give every history that artifacts of a series have, with one place of each such artifact."""
