@@ -123,7 +123,7 @@ class Killer:
             workers = self.draw.choice([0, 2])
             order = self.draw_kill(workers, self.left(directory, shard))
             if self.session(directory, workers, order, *options):
-                self.kills[f"{order['place']} with {workers} workers: {order['victim']}"] += 1
+                self.kills[f"{order['place']}, {workers} workers, {order['victim']}"] += 1
         # a row over which processes died more often than it is retried is an error until that is asked for
         self.session(directory, self.draw.choice([0, 2]), None, "--bench-retry=error", *options)
 
@@ -204,7 +204,6 @@ def test_kills_lose_nothing_and_count_nothing_twice(deterministic, monkeypatch):
         for directory in ("run", "shard-1", "shard-2"):
             if (project.path / directory).exists():
                 (project.path / directory).rename(project.path / f"{directory}-of-story-{story}")
-    print(
-        f"{killer.kills.total()} kills in {killer.sessions} sessions and {story} stories:",
-        dict(sorted(killer.kills.items())),
-    )
+    print(f"{killer.kills.total()} kills in {killer.sessions} sessions of {story} runs, nothing lost and nothing twice:")
+    for what, count in sorted(killer.kills.items()):
+        print(f"{count:4} {what}")
