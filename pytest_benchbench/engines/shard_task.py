@@ -10,7 +10,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO
 
@@ -38,6 +38,8 @@ MAX_RETURNED_BYTES = 1 << 30
 
 MAX_TRIES = 100
 """Run directories of one shard that may lie side by side before a worker refuses to make another one."""
+
+_CONFIGURATIONS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
 class _CannotRunError(Exception):
@@ -165,12 +167,30 @@ def _run_in(job: ShardJob, arguments: Sequence[str], directory: Path, *, shared:
         if resumed and not _can_go_on(path):
             continue
         place = f"--bench-resume={path}" if resumed else f"--bench-run-dir={path}"
-        code, log = _pytest(job, [*arguments, f"--bench-shard={job.shard}", "--bench-gate=off", place])
+        with _own_cache(job) as own:
+            code, log = _pytest(job, [*arguments, f"--bench-shard={job.shard}", "--bench-gate=off", place, *own])
         if not path.is_dir() or shared:
             kept = name if path.is_dir() else None
             return ShardResult(job.shard, exit_code=code, directory=kept, log=log, resumed=resumed)
         return ShardResult(job.shard, exit_code=code, files=_files_of(path), log=log)
     raise _CannotRunError(f"{directory / job.name}: {MAX_TRIES} tries are there already; remove them")
+
+
+@contextmanager
+def _own_cache(job: ShardJob) -> Iterator[Sequence[str]]:
+    """Give the arguments by which pytest has a cache of its own: it would read the ids of the rows of all other shards.
+
+    Where the cache is switched off there is nothing to be said about it; pytest may even refuse to be told.
+    """
+    given = [*job.arguments, os.environ.get("PYTEST_ADDOPTS", "")]
+    for name in _CONFIGURATIONS:
+        with suppress(OSError):
+            given.append((Path(job.project) / name).read_text(encoding="utf-8", errors="replace"))
+    if any("no:cacheprovider" in text for text in given):
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="benchbench-cache-", ignore_cleanup_errors=True) as folder:
+        yield ["-o", f"cache_dir={folder}"]
 
 
 def _can_go_on(path: Path) -> bool:

@@ -12,6 +12,7 @@ from pytest_benchbench.engines.shard_job import SHARED_FILE, Installation, Shard
 from pytest_benchbench.engines.shard_process import KILLED_BY_SIGNAL
 from pytest_benchbench.engines.shard_task import LOG_BYTES, run_shard, stop_run
 from pytest_benchbench.evidence.writing import EvidenceWriter
+from pytest_benchbench.session.merging import merge_runs
 
 HERE = msgspec.json.encode(Installation.here())
 
@@ -122,6 +123,15 @@ def test_a_directory_of_a_try_that_never_began_is_left_alone(project, shared):
     (shared / "shard-1-of-1").mkdir()
     (job,) = jobs_of(project, shared, 1)
     assert carry_out(job).directory == "shard-1-of-1.2"
+
+
+@pytest.mark.parametrize("arguments", [[], ["-p", "no:cacheprovider", "--strict-config"]], ids=["by-default", "without"])
+def test_shards_leave_nothing_in_the_cache_of_the_project(project, shared, arguments):
+    project.cases(1)
+    project.write()
+    (job,) = jobs_of(project, shared, 1, "--manifest=cases.jsonl", *arguments)
+    assert carry_out(job).exit_code == 0
+    assert not (project.path / ".pytest_cache").exists()
 
 
 def test_another_installation_runs_nothing(project, shared):
@@ -236,3 +246,13 @@ def test_the_users_own_cache_is_the_default(project, shared, tmp_path, monkeypat
     (job,) = jobs_of(project, shared, 1, artifacts=str(project.path))
     assert carry_out(job).exit_code == 0
     assert os.listdir(tmp_path / "own" / "pytest-benchbench" / "sha256")
+
+
+def test_a_shard_without_rows_is_a_run_like_any_other(project, shared):
+    project.cases(1)
+    project.write()
+    results = [carry_out(job) for job in jobs_of(project, shared, 3)]
+    assert [result.exit_code for result in results] == [0, 0, 0]
+    merged = merge_runs([shared / result.directory for result in results], shared / "merged")
+    assert (merged.exit_status, merged.whole.gaps) == (0, ())
+    assert project.results_of(merged.path) == project.results()
