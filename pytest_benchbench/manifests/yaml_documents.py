@@ -52,6 +52,13 @@ class _StrictLoader(yaml.SafeLoader):
             keys.add(key)
         return super().construct_mapping(node, deep=deep)
 
+    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+        value = super().construct_scalar(node)
+        if isinstance(value, str) and not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            message = f"{shown(value)} holds half of a surrogate pair: write the character itself"
+            raise yaml.constructor.ConstructorError(None, None, message, node.start_mark)
+        return value
+
     def construct_yaml_number(self, node: yaml.ScalarNode) -> Any:
         """Read a number, but for those to the base of 60: nobody means 750 by ``12:30``, and long ones take hours.
 
@@ -85,8 +92,8 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
         Plain lists, dicts with text keys, and scalars; ``None`` for an empty document.
 
     Raises:
-        YamlError: Too large, not YAML, an unsafe tag, an alias, a repeated key, a key that is no text, or a number to the
-            base of 60.
+        YamlError: Too large, not YAML, an unsafe tag, an alias, a repeated key, a key that is no text, a number to the base
+            of 60, or a text that cannot be encoded.
     """
     if len(data) > MAX_YAML_BYTES:
         raise YamlError(f"{name}: larger than {MAX_YAML_BYTES} bytes")

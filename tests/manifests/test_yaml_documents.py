@@ -37,6 +37,8 @@ def test_an_empty_document_is_none():
         (b"!!bool x", "x: "),
         (b"!!int ''", "x: "),
         (b"1:" * 400 + b"1.5", "x:1: "),
+        (b'a: "\\ud800"', "x:1: '\\ud800' holds half of a surrogate pair"),
+        (b'{"\\ud83d\\ude00": 1}', "x:1: "),
     ],
     ids=[
         "repeated",
@@ -52,6 +54,8 @@ def test_an_empty_document_is_none():
         "no-truth",
         "no-number",
         "beyond-float",
+        "surrogate",
+        "surrogate-key",
     ],
 )
 def test_what_would_mean_something_else_is_refused_in_one_line(text, says):

@@ -27,6 +27,7 @@ from typing import Annotated, Any, NoReturn
 import msgspec
 
 from pytest_benchbench.cohorts import CohortError
+from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
 
 MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -146,7 +147,8 @@ def _image(entry: Any, place: str) -> SourceImage:
         image = msgspec.convert(entry, SourceImage)
     except msgspec.ValidationError as error:
         found = _FIELD_OF_ERROR.match(str(error))
-        raise CohortError(f"{place}: {found['field']}: {found['what']}" if found else f"{place}: {error}") from None
+        said = f"{found['field']}: {found['what']}" if found else str(error)
+        raise CohortError(f"{place}: {shown_text(said)}") from None
     if image.name is None:
         try:
             msgspec.convert(image.identity, _Name)
