@@ -52,7 +52,7 @@ class _StrictLoader(yaml.SafeLoader):
             keys.add(key)
         return super().construct_mapping(node, deep=deep)
 
-    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         value = super().construct_scalar(node)
         if isinstance(value, str) and not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             message = f"{shown(value)} holds half of a surrogate pair: write the character itself"
