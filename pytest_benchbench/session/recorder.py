@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 USAGE_ERROR = 4
 
+LARGE_ROWS = 20_000
+"""From as many rows on pytest's own cache costs more than it is worth: a second and 55 MB for 100,000 rows once run."""
+
 
 class Recorder:
     """Registered in the process that the user started, when a session has a plan.
@@ -84,8 +87,8 @@ class Recorder:
 
     # the session begins
 
-    def pytest_report_header(self) -> str:
-        """Say what runs."""
+    def pytest_report_header(self) -> list[str]:
+        """Say what runs, and what slows a large run down."""
         shard = self._plan.settings.shard
         rows = {
             m.display: f"{m.rows} of {m.total_rows} rows, shard {shard}" if shard else f"{m.rows} rows"
@@ -94,7 +97,11 @@ class Recorder:
         listed = ", ".join(f"{display} ({counts})" for display, counts in rows.items())
         gate = self._policy.policy.name if self._policy else "off"
         resumed = f"; goes on with a run of {len(self._earlier.attempts)} recorded rows" if self._earlier else ""
-        return f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}{resumed}"
+        lines = [f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}{resumed}"]
+        is_large = sum(m.rows for m in self._plan.manifests) >= LARGE_ROWS
+        if is_large and self._config.pluginmanager.has_plugin("cacheprovider"):
+            lines.append("benchbench: pytest's cache keeps and loads every node id ever run: give -p no:cacheprovider")
+        return lines
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
