@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,21 +95,19 @@ class EvidenceWriter:
             EvidenceWriteError: The row could not be written or synced; what was written of it is taken back.
         """
         file = self._open_file()
-        line = memoryview(self._encoder.encode(row) + b"\n")
-        written = 0
+        line = self._encoder.encode(row) + b"\n"
         try:
-            while written < len(line):
-                written += os.write(file, line[written:])
+            _write_whole(file, line)
             if (now := time.monotonic()) - self._synced >= FSYNC_SECONDS:
                 os.fsync(file)
                 self._synced = now
         except OSError as error:
-            self._take_back(file)
+            _cut(file, self._end)
             raise EvidenceWriteError(self._path, error) from None
         except BaseException:  # interrupted between two pieces, or before the row was acknowledged
-            self._take_back(file)
+            _cut(file, self._end)
             raise
-        self._end += written
+        self._end += len(line)
 
     def close(self) -> None:
         """Sync and close, and let go of the lock.
@@ -136,13 +135,41 @@ class EvidenceWriter:
             raise ValueError(f"{self._path}: the evidence is closed")
         return self._file
 
-    def _take_back(self, file: int) -> None:
-        """Cut a partly written row off; where even that fails, readers pass over the unterminated line."""
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append one line to a file, which is made if it is missing. An unterminated last line is cut off before.
+
+    Raises:
+        EvidenceWriteError: It cannot be written; the file is as it was.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            os.ftruncate(file, self._end)
-            os.lseek(file, self._end, os.SEEK_SET)
-        except OSError:
-            return
+            end = _end_of_lines(file, os.lseek(file, 0, os.SEEK_END))
+            os.ftruncate(file, end)
+            os.lseek(file, end, os.SEEK_SET)
+            try:
+                _write_whole(file, line + b"\n")
+            except BaseException:
+                _cut(file, end)
+                raise
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise EvidenceWriteError(path, error) from None
+
+
+def _write_whole(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _cut(file: int, end: int) -> None:
+    """Take back what was partly written; where even that fails, readers pass over the unterminated line."""
+    with suppress(OSError):
+        os.ftruncate(file, end)
+        os.lseek(file, end, os.SEEK_SET)
 
 
 def _end_of_lines(file: int, size: int) -> int:

@@ -16,6 +16,7 @@ from pytest_benchbench.evidence.writing import (
     EvidenceInUseError,
     EvidenceWriteError,
     EvidenceWriter,
+    append_line,
     encode_document,
     write_atomically,
 )
@@ -135,12 +136,7 @@ class RunDirectory:
         Raises:
             EvidenceWriteError: It cannot be written.
         """
-        path = self.path / FAILURES
-        try:
-            with path.open("ab") as file:
-                file.write(json.dumps({"attempt": attempt, "node": node}).encode() + b"\n")
-        except OSError as error:
-            raise EvidenceWriteError(path, error) from None
+        append_line(self.path / FAILURES, json.dumps({"attempt": attempt, "node": node}).encode())
 
     def close_evidence(self) -> None:
         """Finish the file of observations.

@@ -23,7 +23,13 @@ from pytest_benchbench.evidence.observation import (
     ManifestReference,
 )
 from pytest_benchbench.evidence.reading import complete_lines
-from pytest_benchbench.evidence.writing import EvidenceInUseError, EvidenceWriteError, EvidenceWriter, write_atomically
+from pytest_benchbench.evidence.writing import (
+    EvidenceInUseError,
+    EvidenceWriteError,
+    EvidenceWriter,
+    append_line,
+    write_atomically,
+)
 
 
 def row(case_id):
@@ -73,6 +79,19 @@ def test_what_any_cut_leaves_is_gone_on_with(first, second, data):
         write(path, second, append=True)
         assert read(path) == first[: kept.count(b"\n")] + second
         assert path.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+
+
+@given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"")), max_size=4), st.binary(max_size=20))
+def test_a_line_is_appended_behind_the_last_whole_one(lines, cut):
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "failures.jsonl"
+        cut = cut.replace(b"\n", b"")
+        for line in lines:
+            append_line(path, line)
+        with path.open("ab") as file:
+            file.write(cut)
+        append_line(path, b"last")
+        assert path.read_bytes() == b"".join(line + b"\n" for line in [*lines, b"last"])
 
 
 def test_a_new_file_overwrites_nothing(tmp_path):
