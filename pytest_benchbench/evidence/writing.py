@@ -101,13 +101,13 @@ class EvidenceWriter:
             if (now := time.monotonic()) - self._synced >= FSYNC_SECONDS:
                 os.fsync(file)
                 self._synced = now
+            self._end += len(line)  # inside: an interrupt finds the row either taken back or counted
         except OSError as error:
             _cut(file, self._end)
             raise EvidenceWriteError(self._path, error) from None
-        except BaseException:  # interrupted between two pieces, or before the row was acknowledged
+        except BaseException:
             _cut(file, self._end)
             raise
-        self._end += len(line)
 
     def close(self) -> None:
         """Sync and close, and let go of the lock.
