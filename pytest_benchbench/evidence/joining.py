@@ -54,7 +54,7 @@ class Piece:
         """The part as people know it: its directory, and which one it is of those that were merged there."""
         if not self.run.is_merged:
             return str(self.run.path)
-        return f"{self.run.path} ({self.part.name})"
+        return f"{self.run.path} ({one_line(self.part.name)})"
 
 
 @dataclass(frozen=True, slots=True)

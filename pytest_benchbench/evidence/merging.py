@@ -116,6 +116,9 @@ def take_stock(parts: Sequence[JoinedPart], runs: Sequence[RecordedRun]) -> Whol
     gaps += [f"{who}: {_rows(count)} left out" for who, count in by_part.items() if count]
     left_out = sum(by_part.values())
     rows = ended + lost + left_out
+    if not rows and not gaps:
+        gaps.append("no row was selected")
+        unaccounted += 1
     return Whole(Planned(rows=rows, selected=rows - left_out, left_out=left_out, lost=lost), tuple(gaps), unaccounted)
 
 
@@ -201,7 +204,8 @@ def _missing_shards(parts: Sequence[JoinedPart], runs: Sequence[RecordedRun]) ->
 
 
 def _have_all_rows(documents: Sequence[Mapping[str, Any]]) -> bool:
-    return all(manifest.get("shard_rows") == manifest["rows"] for manifest in _manifests(documents, is_cut=True))
+    manifests = _manifests(documents, is_cut=True)
+    return bool(manifests) and all(manifest.get("shard_rows") == manifest["rows"] for manifest in manifests)
 
 
 def _manifests(documents: Sequence[Mapping[str, Any]], *, is_cut: bool) -> list[dict[str, Any]]:

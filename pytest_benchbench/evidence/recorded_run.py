@@ -14,6 +14,7 @@ from pytest_benchbench.manifests.sharding import Shard, ShardError
 RUN = "run.json"
 EVIDENCE = "evidence.jsonl"
 REPORT = "report.json"
+FAILURES = "failures.jsonl"
 
 MAX_RUN_BYTES = 64 * 1024 * 1024
 """Of ``run.json``."""
@@ -60,6 +61,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         started: When it began.
         finished: When it ended.
         is_altered: Whether its evidence was not what its report had been made from.
+        has_failed: Whether something failed, by its exit code or, where that hides it, by what it kept of failed tests.
     """
 
     run_id: str
@@ -74,6 +76,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     started: _Moment
     finished: _Moment | None
     is_altered: bool = False
+    has_failed: bool = False
 
     @property
     def cut(self) -> Shard | None:
@@ -165,7 +168,8 @@ class RecordedRun:
     def reported_sha256(self) -> str | None:
         """Give the digest of the evidence that the report was made from; ``None`` where no report says one."""
         try:
-            report = msgspec.json.decode((self.path / REPORT).read_bytes(), type=_Report)
+            with (self.path / REPORT).open("rb") as file:
+                report = msgspec.json.decode(file.read(MAX_RUN_BYTES), type=_Report)
         except (OSError, ValueError, RecursionError):
             return None
         return report.inputs.evidence.sha256
@@ -199,6 +203,9 @@ def read_run(path: Path) -> RecordedRun:
         raise RecordedRunError(f"{file}: not the description of a run: {error}") from None
     if not (path / EVIDENCE).is_file():
         raise RecordedRunError(f"{path}: it has no {EVIDENCE}")
+    merged_bytes = sum(part.evidence_bytes for part in parts)
+    if run.merged_from and (path / EVIDENCE).stat().st_size != merged_bytes:
+        raise RecordedRunError(f"{path / EVIDENCE}: is not what was merged: it has not {merged_bytes} bytes")
     return RecordedRun(path, document, parts, bool(run.merged_from), run.options.require_available)
 
 
@@ -216,4 +223,18 @@ def _itself(path: Path, run: _Run) -> Part:
         interrupted=run.interrupted,
         started=run.started,
         finished=run.finished,
+        has_failed=_has_failed(path, run.exit_status if has_finished else None),
     )
+
+
+def _has_failed(path: Path, exit_status: int | None) -> bool:
+    """Say whether something failed that evidence need not show: a test without a detector, a suite's own assertion.
+
+    Exit codes other than 0, 1 and 5 hide it; then it is told by the tests that failed although their observation did not.
+    """
+    if exit_status in (0, 1, 5):
+        return exit_status == 1
+    try:
+        return (path / FAILURES).stat().st_size > 0
+    except OSError:
+        return False

@@ -147,8 +147,7 @@ def _exit_status(runs: Sequence[RecordedRun], whole: Whole, reckoning: Reckoning
         outcomes["mismatch"] > 0
         or outcomes["error"] > 0
         or (outcomes["unavailable"] > 0 and any(run.require_available for run in runs))
-        # a test that asked no detector, a suite's own assertion, or a known wrong answer that is right now
-        or any(part.exit_status == FAILED for run in runs for part in run.parts)
+        or any(part.has_failed for run in runs for part in run.parts)
     )
     facts = run_facts(reckoning, lost=whole.planned.lost + whole.unaccounted, left_out=whole.planned.left_out)
     return exit_status(FAILED if has_failed else 0, facts)

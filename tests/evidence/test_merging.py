@@ -350,6 +350,14 @@ def test_the_exit_code_is_that_of_one_run(directories, row, tmp_path, statuses, 
     assert merge_runs(paths, tmp_path / "merged").exit_status == status
 
 
+@pytest.mark.parametrize(("exit_status", "status"), [(0, 0), (20, 1)])
+def test_a_failure_that_an_exit_code_hides_is_found(directories, row, tmp_path, exit_status, status):
+    path = directories.write("one", [row("a")], exit_status=exit_status)
+    (path / "failures.jsonl").write_text('{"attempt": 1, "node": "suite.py::test_detection::dwt-dct::a"}\n')
+    assert merge_runs([path], tmp_path / "once").exit_status == status
+    assert merge_runs([tmp_path / "once"], tmp_path / "again").exit_status == status
+
+
 def test_a_gate_never_turns_failures_into_success(directories, row, tmp_path):
     policy = tmp_path / "lax.yaml"
     policy.write_text("name: lax\nrules: [{id: some, metric: planned_count, op: '>=', value: 1}]\n")
@@ -369,6 +377,20 @@ def test_evidence_that_was_merged_and_changed_is_refused(shards, tmp_path):
     path.write_bytes(path.read_bytes().replace(b'"adapter_elapsed_ms": 1.5', b'"adapter_elapsed_ms": 1.6', 1))
     with pytest.raises(EvidenceError, match="is not what was merged"):
         merge_runs([tmp_path / "once"], tmp_path / "again")
+
+
+def test_lines_behind_what_was_merged_are_not_passed_over(shards, row, tmp_path):
+    merge_runs(shards, tmp_path / "once")
+    with (tmp_path / "once" / "evidence.jsonl").open("a") as file:
+        file.write(json.dumps(row("e")) + "\n")
+    with pytest.raises(RecordedRunError, match="is not what was merged: it has not"):
+        merge_runs([tmp_path / "once"], tmp_path / "again")
+
+
+def test_nothing_at_all_is_no_success(directories, tmp_path):
+    paths = [directories.write(f"run-{index}", [], shard=f"{index}/2", exit_status=0) for index in (1, 2)]
+    merged = merge_runs(paths, tmp_path / "merged")
+    assert (merged.whole.gaps, merged.exit_status) == (("no row was selected",), 21)
 
 
 def test_damaged_evidence_is_refused_by_its_own_file_and_line(shards, tmp_path):
@@ -440,3 +462,26 @@ def test_progress_tells_every_byte_at_most_twice(shards, tmp_path):
     merge_runs(shards, tmp_path / "merged", progress=told.append)
     size = (tmp_path / "merged" / "evidence.jsonl").stat().st_size
     assert size <= sum(told) <= 2 * size
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_flipped_bits_and_cuts_end_in_one_line_or_in_a_run(directories, tmp_path, data):
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        base = Path(folder)
+        maker = type(directories)(base)
+        runs = [maker.write(f"run-{index}", [maker.row(str(index))], shard=f"{index}/2") for index in (1, 2)]
+        damaged = runs[0] / data.draw(st.sampled_from(["run.json", "evidence.jsonl"]))
+        content_ = bytearray(damaged.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            content_[data.draw(st.integers(0, len(content_) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+        del content_[data.draw(st.integers(0, len(content_))) :]
+        damaged.write_bytes(content_)
+        refusal = None
+        try:
+            merge_runs(runs, base / "merged", load_policy("strict"))
+        except (MergeError, RecordedRunError, EvidenceError) as error:
+            refusal = str(error)
+        assert refusal is None or len(refusal.splitlines()) == 1
+        assert (base / "merged").exists() == (refusal is None)
+        assert {path.name for path in base.iterdir()} <= {"run-1", "run-2", "merged"}
