@@ -90,4 +90,5 @@ def refuse(session: pytest.Session, items: list[pytest.Item], faults: list[str])
     text = "\n".join(faults)
     if not hasattr(session.config, "workerinput"):
         raise pytest.UsageError(text)
-    items[:] = [UsageFault.from_parent(session, name="benchbench-usage", text=text)]
+    name = f"benchbench-usage: {' '.join(text.split())}"  # where not all workers find it, xdist shows the names alone
+    items[:] = [UsageFault.from_parent(session, name=name, text=text)]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _PLAN = pytest.StashKey["Plan"]()
 
+_FAULT = pytest.StashKey[str]()
+"""Why a worker cannot make the controller's plan again."""
+
 _OPTIONS_THAT_NEED_A_PLAN = (
     *("manifest", "bench_adapter", "bench_select", "bench_run_dir", "bench_gate"),
     *("bench_resume", "bench_retry", "bench_shard"),
@@ -54,12 +57,17 @@ def start(session: pytest.Session) -> None:
     if worker_input is None:
         _start_controller(session)
     elif (handover := worker_input.get("benchbench")) is not None:
+        from pytest_benchbench.manifests.reading import ManifestChangedError
         from pytest_benchbench.session.crashes import CRASHED
         from pytest_benchbench.session.planning import remake_plan
         from pytest_benchbench.session.recorded_rows import RECORDED, RecordedRows
         from pytest_benchbench.session.worker import WorkerSide
 
-        plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
+        try:
+            plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
+        except (pytest.UsageError, ManifestChangedError) as error:  # raised here it would be an internal error
+            config.stash[_FAULT] = f"on a worker: {error}"
+            return
         plan.crashed = frozenset(worker_input.get(CRASHED, ()))
         if (recorded := worker_input.get(RECORDED)) is not None:
             plan.recorded = RecordedRows.decode(recorded)
@@ -184,6 +192,8 @@ def collector_paused(config: pytest.Config) -> Iterator[None]:
 
 def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> list[str]:
     """Add the built-in suites that are needed; give the faults of use."""
+    if (fault := session.config.stash.get(_FAULT, None)) is not None:
+        return [fault]
     plan = plan_of(session.config)
     return [] if plan is None else completing.complete(session, items, plan)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
+from pytest_benchbench.evidence.environment import kernel_sha256
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.kinds import is_golden_set
 from pytest_benchbench.manifests.reading import (
@@ -60,10 +62,19 @@ class _ManifestPlace(msgspec.Struct, frozen=True):
 
 
 class _Handover(msgspec.Struct, frozen=True):
-    """What the controller hands to each worker."""
+    """What the controller hands to each worker.
+
+    Attributes:
+        configured: Manifests for the suites of their kind.
+        positional: Manifests named as arguments.
+        installed: Where this package lies, and on which machine.
+        kernel_sha256: Of its sources.
+    """
 
     configured: list[_ManifestPlace]
     positional: list[_ManifestPlace]
+    installed: str
+    kernel_sha256: str
 
 
 def adapters_of(manifests: Iterable[Manifest]) -> list[str]:
@@ -188,6 +199,8 @@ class Plan:
             _Handover(
                 [_place(manifest, self.settings.root_dir) for manifest in self.configured],
                 [_place(manifest, self.settings.root_dir) for manifest in self.positional.values()],
+                _installed(),
+                kernel_sha256(),
             )
         ).decode()
 
@@ -232,10 +245,12 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
     """Make the controller's plan again in a worker: validation and hashing are done, the bytes are checked to be the same.
 
     Raises:
-        pytest.UsageError: An option is malformed.
+        pytest.UsageError: An option is malformed, or other sources of this package are installed here.
         ManifestChangedError: A manifest is no longer what the controller validated.
     """
     given = msgspec.json.decode(handover, type=_Handover)
+    if given.installed != _installed() and given.kernel_sha256 != kernel_sha256():  # the evidence names the sources
+        raise pytest.UsageError("other sources of pytest-benchbench are installed there; install the same on every machine")
     settings = Settings.of(config)
 
     def index(place: _ManifestPlace) -> Manifest:
@@ -433,6 +448,11 @@ def _verify_files(plan: Plan) -> None:
 def _place(manifest: Manifest, root: Path) -> _ManifestPlace:
     path = _relative(manifest.path, Path(os.path.realpath(root)))
     return _ManifestPlace(path, manifest.display, manifest.kind, manifest.sha256)
+
+
+def _installed() -> str:
+    """Say where this package lies, and on which machine: in one place there are no two versions of it."""
+    return f"{platform.node()}:{Path(__file__).parents[1]}"
 
 
 def _relative(path: Path, root: Path) -> str:
