@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
-from pytest_benchbench.evidence.environment import kernel_sha256
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.kinds import is_golden_set
 from pytest_benchbench.manifests.reading import (
@@ -26,13 +23,12 @@ from pytest_benchbench.manifests.reading import (
     Manifest,
     ManifestChangedError,
     ManifestError,
-    index_manifest,
     read_manifest,
 )
-from pytest_benchbench.manifests.rows import ManifestKind
 from pytest_benchbench.manifests.selection import RowSelection, SelectionError
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WatermarkCase
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError
+from pytest_benchbench.session.handover import hand_over, take_over
 from pytest_benchbench.session.options import Settings
 from pytest_benchbench.session.recorded_rows import RecordedRows
 
@@ -43,38 +39,6 @@ MAX_FAULTS_SHOWN = 20
 
 RUNNABLE_KINDS = {"watermark": WatermarkCase}
 """Kinds of manifest that a suite can run, and the type of their rows."""
-
-
-class _ManifestPlace(msgspec.Struct, frozen=True):
-    """A validated manifest, as a worker needs to know it.
-
-    Attributes:
-        path: From the rootdir if it lies inside: that of a worker on another machine may be elsewhere.
-        display: What the user called it.
-        kind: What its rows are.
-        sha256: Of its bytes.
-    """
-
-    path: str
-    display: str
-    kind: ManifestKind
-    sha256: str
-
-
-class _Handover(msgspec.Struct, frozen=True):
-    """What the controller hands to each worker.
-
-    Attributes:
-        configured: Manifests for the suites of their kind.
-        positional: Manifests named as arguments.
-        installed: Where this package lies, and on which machine.
-        kernel_sha256: Of its sources.
-    """
-
-    configured: list[_ManifestPlace]
-    positional: list[_ManifestPlace]
-    installed: str
-    kernel_sha256: str
 
 
 def adapters_of(manifests: Iterable[Manifest]) -> list[str]:
@@ -195,14 +159,7 @@ class Plan:
 
     def handover(self) -> str:
         """Write what a worker needs to make the same plan."""
-        return msgspec.json.encode(
-            _Handover(
-                [_place(manifest, self.settings.root_dir) for manifest in self.configured],
-                [_place(manifest, self.settings.root_dir) for manifest in self.positional.values()],
-                _installed(),
-                kernel_sha256(),
-            )
-        ).decode()
+        return hand_over(self.configured, list(self.positional.values()), self.settings.root_dir)
 
 
 def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[Path], distributed: bool) -> Plan:
@@ -248,18 +205,9 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
         pytest.UsageError: An option is malformed, or other sources of this package are installed here.
         ManifestChangedError: A manifest is no longer what the controller validated.
     """
-    given = msgspec.json.decode(handover, type=_Handover)
-    if given.installed != _installed() and given.kernel_sha256 != kernel_sha256():  # the evidence names the sources
-        raise pytest.UsageError("other sources of pytest-benchbench are installed there; install the same on every machine")
     settings = Settings.of(config)
-
-    def index(place: _ManifestPlace) -> Manifest:
-        path = Path(os.path.realpath(settings.root_dir / place.path))
-        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=settings.shard)
-
-    configured = [index(place) for place in given.configured]
-    positional = {manifest.path: manifest for manifest in map(index, given.positional)}
-    return _assemble(settings, registry, configured, positional)
+    configured, positional = take_over(handover, settings.root_dir, settings.shard)
+    return _assemble(settings, registry, configured, {manifest.path: manifest for manifest in positional})
 
 
 def _refuse_gate_of_shard(settings: Settings, config: pytest.Config) -> None:
@@ -443,16 +391,6 @@ def _verify_files(plan: Plan) -> None:
         if len(faults) > len(shown):
             shown.append(f"... and {len(faults) - len(shown)} more faults")
         raise pytest.UsageError("\n".join(shown))
-
-
-def _place(manifest: Manifest, root: Path) -> _ManifestPlace:
-    path = _relative(manifest.path, Path(os.path.realpath(root)))
-    return _ManifestPlace(path, manifest.display, manifest.kind, manifest.sha256)
-
-
-def _installed() -> str:
-    """Say where this package lies, and on which machine: in one place there are no two versions of it."""
-    return f"{platform.node()}:{Path(__file__).parents[1]}"
 
 
 def _relative(path: Path, root: Path) -> str:
