@@ -76,11 +76,11 @@ class Lines:
         """Yield the same lines, many at once; to be used instead of iterating."""
         digest = hashlib.sha256()
         number, offset, pending, dropped = 1, 0, b"", 0
-        while read := self._file.read(BLOCK_BYTES):
-            digest.update(read)
-            if offset == 0 and not pending and read.startswith(BYTE_ORDER_MARK):
-                offset, read = len(BYTE_ORDER_MARK), read[len(BYTE_ORDER_MARK) :]
-            text = pending + read
+        while text := self._file.read(BLOCK_BYTES):
+            digest.update(text)
+            if offset == 0 and not pending and text.startswith(BYTE_ORDER_MARK):
+                offset, text = len(BYTE_ORDER_MARK), text[len(BYTE_ORDER_MARK) :]
+            text = pending + text
             *lines, pending = text.split(b"\n")
             if lines:
                 yield Block(number, offset, dropped, lines, b"\r" in text)
