@@ -10,7 +10,7 @@ _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "manifest": "Write a manifest from files of one's own.",
-    "run": "Run a benchmark in shards on many workers, and merge what they leave.",
+    "run": "Run shards on many workers and merge them.",
     "merge": "Join the directories of runs, such as shards.",
     "validate": "Say what is wrong with a manifest.",
 }
