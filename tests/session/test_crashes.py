@@ -277,3 +277,19 @@ def test_three_adapters_on_two_workers_take_at_most_four_loads(dying):
     dying.write()
     assert dying.run("cases.jsonl", workers=2).ret == 0
     assert 3 <= len((dying.path / "loads.txt").read_text().splitlines()) <= 4
+
+
+def test_workers_that_collect_different_rows_run_none_and_say_so(dying):
+    dying.write()
+    conftest = dying.path / "conftest.py"
+    differing = (
+        "\ndef pytest_collection_modifyitems(items):\n"
+        "    if os.environ.get('PYTEST_XDIST_WORKER') == 'gw1':\n"
+        "        del items[3]\n"
+    )
+    conftest.write_text(conftest.read_text() + differing)
+    result = dying.run("cases.jsonl", workers=2)
+    assert result.ret == 21
+    result.stdout.fnmatch_lines(["workers collected different tests: *"])
+    assert set(dying.outcomes.values()) == {"not_run"}
+    assert len(dying.outcomes) >= 5

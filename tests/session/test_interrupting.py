@@ -47,8 +47,9 @@ def waiting(project):
 
 
 def has_evidence(project):
+    """Whether two rows are there: the last one may still be taken back by an interrupt."""
     path = project.path / "run" / "evidence.jsonl"
-    return path.exists() and path.read_bytes().endswith(b"\n")
+    return path.exists() and path.read_bytes().count(b"\n") >= 2
 
 
 def interrupted(project, *arguments, whole_group):
