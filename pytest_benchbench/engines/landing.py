@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Sequence
@@ -11,7 +12,15 @@ from pathlib import Path
 import msgspec
 
 from pytest_benchbench.engines import EngineError
-from pytest_benchbench.engines.shard_job import SHARED_FILE, Installation, ShardJob, ShardResult, directory_name
+from pytest_benchbench.engines.artifact_source import without_credentials
+from pytest_benchbench.engines.shard_job import (
+    SHARED_FILE,
+    Installation,
+    PinnedManifest,
+    ShardJob,
+    ShardResult,
+    directory_name,
+)
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.manifests.sharding import Shard
 
@@ -25,15 +34,45 @@ _FINISHED = frozenset({0, 1})
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What a folder's shards are, as ``engine.json`` says it.
+    """What a folder's shards are, as ``engine.json`` says it. Arguments may hold secrets: their digest stands for them.
 
     Attributes:
-        jobs: Its shards.
-        installation: By what they were begun.
+        shards: How many there are.
+        arguments_sha256: Of the arguments of pytest, as a JSON list.
+        project: Where pytest is called on the workers.
+        artifacts: Where manifests and artifacts are fetched from, without credentials.
+        manifests: What is fetched first.
+        installation: By what the run was begun.
     """
 
-    jobs: list[ShardJob]
+    shards: int
+    arguments_sha256: str
+    project: str
+    artifacts: str | None
+    manifests: tuple[PinnedManifest, ...]
     installation: Installation
+
+    @classmethod
+    def of(cls, jobs: Sequence[ShardJob]) -> _Plan:
+        job = jobs[0]
+        arguments = hashlib.sha256(msgspec.json.encode(job.arguments)).hexdigest()
+        artifacts = None if job.artifacts is None else without_credentials(job.artifacts)
+        return cls(len(jobs), arguments, job.project, artifacts, job.manifests, Installation.here())
+
+    def change(self, now: _Plan) -> str | None:
+        """Say in what the command of now differs; ``None`` if it does not."""
+        if (difference := self.installation.difference(now.installation)) is not None:
+            return f"by another installation: this one {difference}"
+        for name, label in (
+            ("shards", f"with another number of shards ({self.shards})"),
+            ("arguments_sha256", "with other arguments for pytest"),
+            ("project", f"with another --project-dir ({self.project})"),
+            ("artifacts", f"with other --artifacts ({self.artifacts})"),
+            ("manifests", "with other manifests, or other bytes in them"),
+        ):
+            if getattr(self, name) != getattr(now, name):
+                return label
+        return None
 
 
 class _RunDocument(msgspec.Struct):
@@ -65,7 +104,7 @@ class Landing:
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir()
             landing.shards.mkdir()
-            write_atomically(folder / PLAN, encode_document(_Plan(list(jobs), Installation.here())))
+            write_atomically(folder / PLAN, encode_document(_Plan.of(jobs)))
             write_atomically(landing.shards / SHARED_FILE, jobs[0].run.encode())
         except FileExistsError:
             raise EngineError(
@@ -86,11 +125,8 @@ class Landing:
         Raises:
             EngineError: It is no such folder, or something else is asked of it now.
         """
-        plan = _plan_of(folder)
-        if (difference := plan.installation.difference(Installation.here())) is not None:
-            raise EngineError(f"--resume: {folder}: was begun by another installation: this one {difference}")
-        if (changed := _difference(plan.jobs, jobs)) is not None:
-            raise EngineError(f"--resume: {folder}: was begun with another {changed}; give the same, or name a new folder")
+        if (change := _plan_of(folder).change(_Plan.of(jobs))) is not None:
+            raise EngineError(f"--resume: {folder} was begun {change}; give the same, or name a new folder")
         landing = cls(folder, jobs)
         write_atomically(landing.shards / SHARED_FILE, jobs[0].run.encode())
         for job in jobs:
@@ -107,7 +143,7 @@ class Landing:
         Raises:
             EngineError: There is none.
         """
-        return len(_plan_of(folder).jobs)
+        return _plan_of(folder).shards
 
     @property
     def missing(self) -> list[ShardJob]:
@@ -159,26 +195,9 @@ class Landing:
 
 def _plan_of(folder: Path) -> _Plan:
     try:
-        plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=_Plan)
+        return msgspec.json.decode((folder / PLAN).read_bytes(), type=_Plan)
     except (OSError, msgspec.DecodeError):
         raise EngineError(f"--resume: {folder}: there is no run to go on with") from None
-    if not plan.jobs:
-        raise EngineError(f"--resume: {folder}: its {PLAN} names no shards")
-    return plan
-
-
-def _difference(begun: Sequence[ShardJob], asked: Sequence[ShardJob]) -> str | None:
-    if len(begun) != len(asked):
-        return f"number of shards ({len(begun)})"
-    for name, label in (
-        ("arguments", "list of arguments for pytest"),
-        ("project", "--project-dir"),
-        ("artifacts", "--artifacts"),
-        ("manifests", "manifest: its bytes have changed"),
-    ):
-        if getattr(begun[0], name) != getattr(asked[0], name):
-            return label
-    return None
 
 
 def _is_finished(path: Path) -> bool:

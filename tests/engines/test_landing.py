@@ -91,7 +91,7 @@ def test_shards_whose_names_begin_alike_are_told_apart(tmp_path):
     ("asked", "said"),
     [
         (lambda folder: jobs_of(folder, 4), r"another number of shards \(3\)"),
-        (lambda folder: jobs_of(folder, 3, "-x"), "another list of arguments for pytest"),
+        (lambda folder: jobs_of(folder, 3, "-x"), "other arguments for pytest"),
         (lambda folder: jobs_of(folder, 3, project="/other"), "another --project-dir"),
     ],
 )
@@ -100,6 +100,14 @@ def test_going_on_with_something_else_is_refused(tmp_path, asked, said):
     Landing.begin(folder, jobs_of(folder))
     with pytest.raises(EngineError, match=said):
         Landing.go_on(folder, asked(folder))
+
+
+def test_what_is_kept_of_a_run_holds_no_secrets(tmp_path):
+    folder, arguments = tmp_path / "out", ["--bench-adapter=toy:key=hunter2", "--manifest=cases.jsonl"]
+    (job,) = plan_jobs(1, arguments, directory=folder / "shards", project="/project")
+    Landing.begin(folder, [msgspec.structs.replace(job, artifacts="ftp://me:hunter2@host/set")])
+    assert "hunter2" not in (folder / PLAN).read_text()
+    assert "ftp://host/set" in (folder / PLAN).read_text()
 
 
 def test_going_on_by_other_sources_is_refused(tmp_path):
@@ -112,7 +120,7 @@ def test_going_on_by_other_sources_is_refused(tmp_path):
         Landing.go_on(folder, jobs_of(folder))
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{}", b'{"jobs": [], "installation": {}}', b"\xff"])
+@pytest.mark.parametrize("content", [None, b"", b"{}", b'{"shards": 3}', b"\xff"])
 def test_where_nothing_was_begun_nothing_is_gone_on_with(tmp_path, content):
     if content is not None:
         (tmp_path / PLAN).write_bytes(content)
