@@ -85,7 +85,7 @@ def connected(scheduler: str) -> Iterator[Client]:
     try:
         client = distributed.Client(**place, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, KeyError, TimeoutError) as error:
-        raise EngineError(f"--scheduler={scheduler}: no scheduler answers there ({_one_line(error)})") from None
+        raise EngineError(f"--scheduler={scheduler}: no scheduler answers there ({one_line(error)})") from None
     try:
         yield client
     finally:
@@ -102,7 +102,7 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise EngineError(f"--engine: needs dask.distributed ({_one_line(error)}); {INSTALL}") from None
+        raise EngineError(f"--engine: needs dask.distributed ({one_line(error)}); {INSTALL}") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     return distributed
 
@@ -132,12 +132,12 @@ def await_workers(client: Client, workers: int, seconds: float) -> int:
         client.run_on_scheduler(installation)
     except Exception as error:  # whatever hinders the scheduler from importing it
         raise EngineError(
-            f"the scheduler cannot import pytest-benchbench ({_one_line(error)}); install it there too"
+            f"the scheduler cannot import pytest-benchbench ({one_line(error)}); install it there too"
         ) from None
     here = Installation.here()
     for worker, answer in sorted(client.run(installation, on_error="return").items()):
         if isinstance(answer, BaseException):
-            raise EngineError(f"worker {worker} cannot import pytest-benchbench ({_one_line(answer)}); install it there too")
+            raise EngineError(f"worker {worker} cannot import pytest-benchbench ({one_line(answer)}); install it there too")
         if (difference := here.difference(msgspec.json.decode(answer, type=Installation))) is not None:
             raise EngineError(f"worker {worker} {difference}; install the same on every worker")
     return sum(client.nthreads().values())
@@ -237,7 +237,7 @@ def _take(future: Future, job: ShardJob, listener: Listener) -> tuple[ShardResul
     except Exception as error:  # whatever ended the task
         if type(error).__name__ == "KilledWorker":
             raise _TryFailedError("the workers died that ran it") from None
-        raise _TryFailedError(_one_line(error)) from None
+        raise _TryFailedError(one_line(error)) from None
     result = msgspec.msgpack.decode(encoded, type=ShardResult)
     shard = f"shard {job.shard} on {worker}"
     if result.fault is not None:
@@ -281,5 +281,6 @@ def _last_line(log: str) -> str:
     return (errors[:1] or lines[-1:] or ["it printed nothing"])[0].removeprefix("ERROR: ")
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Write what an error says in one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -8,7 +8,8 @@ import os
 import signal
 from collections.abc import Iterator
 
-from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, import_distributed
+from pytest_benchbench.engines import EngineError
+from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, import_distributed, one_line
 
 
 @contextlib.contextmanager
@@ -19,19 +20,22 @@ def local_workers(count: int | None) -> Iterator[Client]:
         count: How many workers; by default one for each processor.
 
     Raises:
-        EngineError: The extra is not installed.
+        EngineError: The extra is not installed, or they cannot be started.
     """
     distributed = import_distributed()
-    with _deaf_to_interrupts():
-        started = distributed.LocalCluster(
-            n_workers=count or os.cpu_count() or 1,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=None,  # what needs memory are the workers' own processes, which dask does not see
-            silence_logs=logging.CRITICAL,  # what matters of them is told here in a line
-        )
+    try:
+        with _deaf_to_interrupts():
+            started = distributed.LocalCluster(
+                n_workers=count or os.cpu_count() or 1,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # without one it would want a port that another cluster may have
+                memory_limit=None,  # what needs memory are the workers' own processes, which dask does not see
+                silence_logs=logging.CRITICAL,  # what matters of them is told here in a line
+            )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise EngineError(f"--engine local: no workers could be started ({one_line(error)})") from None
     with (
         started as cluster,
         distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False) as client,

@@ -22,7 +22,7 @@ from pytest_benchbench.session.merging import merge_runs
 pytest.importorskip("distributed", reason="pip install 'pytest-benchbench[dask]'")
 
 pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here"),
+    pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no named pipes and descriptors of processes here"),
 ]
 
 

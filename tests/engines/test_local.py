@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="pip install 'pytest-benchbench[dask]'")
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no process groups and named pipes here")
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no process groups and descriptors of processes here")
 
 TIMEOUT = 240
 
@@ -51,7 +51,7 @@ def test_a_benchmark_runs_in_shards_and_ends_as_one_run(project, command):
     project.write()
     process = command("--shards", "3", "--output-dir", "out/new", "--gate", "strict", "--", "--manifest=cases.jsonl")
     printed, told = finish(process)
-    assert process.returncode == 20, (printed, told)
+    assert process.returncode == 20, "\n".join([printed, *told])
     out = project.path / "out" / "new"
     assert told[0] == "3 of 3 shards to run"
     assert [line.split(" on tcp://127.0.0.1:")[0] for line in sorted(told[1:])] == [
@@ -67,6 +67,17 @@ def exit_codes(out):
     return [json.loads(run.read_text())["exit_status"] for run in runs]
 
 
+def hear(pipe, process):
+    """Read a named pipe as soon as somebody writes into it, unless the process ends before."""
+    reading, ended = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.pidfd_open(process.pid)
+    ready, _, _ = select.select([reading, ended], [], [], TIMEOUT)
+    os.close(ended)
+    assert ready == [reading], process.communicate()
+    os.set_blocking(reading, True)
+    with open(reading) as file:
+        return file.read()
+
+
 def test_an_interrupted_run_is_gone_on_with(project, command, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -74,8 +85,7 @@ def test_an_interrupted_run_is_gone_on_with(project, command, tmp_path):
     project.case("held", says=f"hold {tmp_path / 'flag'} {pipe}")
     project.write()
     process = command("--shards", "2", "--output-dir", "out", "--", "--manifest=cases.jsonl")
-    held = int(pipe.read_text().split()[1])
-    watched = os.pidfd_open(held)
+    watched = os.pidfd_open(int(hear(pipe, process).split()[1]))
     os.killpg(process.pid, signal.SIGINT)
     printed, told = finish(process)
     assert process.returncode == 21
@@ -88,3 +98,26 @@ def test_an_interrupted_run_is_gone_on_with(project, command, tmp_path):
     printed, told = finish(process)
     assert process.returncode == 0, (printed, told)
     assert project.results_of(project.path / "out" / "merged") == project.results()
+
+
+LISTENING = """
+import psutil
+from pytest_benchbench.engines.local import local_workers
+
+if __name__ == "__main__":
+    with local_workers(2):
+        here = psutil.Process()
+        for process in [here, *here.children(recursive=True)]:
+            for connection in process.net_connections():
+                if connection.status == "LISTEN":
+                    print(connection.laddr.ip)
+"""
+
+
+def test_workers_are_reachable_by_this_machine_alone(tmp_path):
+    script = tmp_path / "listening.py"
+    script.write_text(LISTENING)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    addresses = done.stdout.split()
+    assert len(addresses) > 2
+    assert set(addresses) == {"127.0.0.1"}
