@@ -85,6 +85,7 @@ class Secrets:
             written for value in known for written in (quote(value, safe=""), json.dumps(value, ensure_ascii=False)[1:-1])
         }
         self._known = sorted(known, key=len, reverse=True)
+        self._beginnings = {_beginning(value) for value in known}
         self._pattern = re.compile("|".join(map(_pattern, self._known))) if known else None
 
     @classmethod
@@ -124,7 +125,7 @@ class Secrets:
 
     def may_occur_in(self, encoded: str) -> bool:
         """Look quickly whether an encoded JSON document can hold a secret, whole or cut off."""
-        return "…" in encoded or (self._pattern is not None and self._pattern.search(encoded) is not None)
+        return "…" in encoded or any(beginning in encoded for beginning in self._beginnings)
 
     def mask(self, text: str) -> str:
         """Cut known secrets out of a text."""
@@ -155,8 +156,10 @@ class Secrets:
 NO_SECRETS = Secrets({})
 
 
+def _beginning(secret: str) -> str:
+    return secret if len(secret) < _WHOLE_CHARACTERS else secret[: len(secret) // 2]
+
+
 def _pattern(secret: str) -> str:
-    whole = re.escape(secret)
-    if len(secret) < _WHOLE_CHARACTERS:
-        return whole
-    return rf"{whole}|{re.escape(secret[: len(secret) // 2])}[^\s'\"<>]*"
+    whole, beginning = re.escape(secret), re.escape(_beginning(secret))
+    return whole if whole == beginning else rf"{whole}|{beginning}[^\s'\"<>]*"
