@@ -154,7 +154,7 @@ class _RemoteSource:
         path = f"{self._root}/{name}" if self._root else name
         try:
             file: IO[bytes] = self._filesystem.open(path, "rb")
-        except FileNotFoundError:
+        except (FileNotFoundError, KeyError):  # an archive of older versions of fsspec says the latter
             raise UnfetchableError(": there is no such file") from None
         except Exception as error:  # what a file system raises is its own affair
             raise UnfetchableError(f": {_one_line(error)}", passing=True) from None
