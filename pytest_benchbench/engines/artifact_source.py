@@ -154,8 +154,12 @@ class _RemoteSource:
         path = f"{self._root}/{name}" if self._root else name
         try:
             file: IO[bytes] = self._filesystem.open(path, "rb")
-        except (FileNotFoundError, KeyError):  # an archive of older versions of fsspec says the latter
+        except KeyError:  # so an archive says it in older versions of fsspec
             raise UnfetchableError(": there is no such file") from None
+        except FileNotFoundError as error:
+            if (cause := error.__cause__) is None or isinstance(cause, (FileNotFoundError, KeyError)):
+                raise UnfetchableError(": there is no such file") from None
+            raise UnfetchableError(f": {_one_line(cause)}", passing=True) from None  # a web server that does not answer
         except Exception as error:  # what a file system raises is its own affair
             raise UnfetchableError(f": {_one_line(error)}", passing=True) from None
         return file

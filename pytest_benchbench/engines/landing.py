@@ -176,7 +176,7 @@ class Landing:
             except OSError as error:
                 raise EngineError(f"{self.shards}: {error.strerror or error}", 21) from None
         else:
-            path = self.shards / (result.directory or "")
+            path = self.shards / os.path.basename(result.directory or "")  # noqa: PTH119 - a name that was sent
         if not (path / "run.json").is_file():
             raise EngineError(f"shard {result.shard}: its run directory {path} did not arrive here", 21)
         self._landed[result.shard] = path

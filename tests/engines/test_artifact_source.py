@@ -93,6 +93,23 @@ def test_credentials_are_taken_out_of_any_url_of_a_text():
     )
 
 
+def test_a_server_that_does_not_answer_is_a_passing_fault():
+    fsspec = pytest.importorskip("fsspec")
+
+    class Silent(fsspec.AbstractFileSystem):
+        """Says of whatever goes wrong that there is no such file, as that of the web does."""
+
+        protocol = "silent"
+
+        def open(self, path, mode):
+            raise FileNotFoundError(path) from ConnectionRefusedError("connection refused")
+
+    fsspec.register_implementation("silent", Silent, clobber=True)
+    with pytest.raises(UnfetchableError, match="ConnectionRefusedError: connection refused") as caught:
+        read(open_source("silent://host/set"), "a")
+    assert caught.value.passing
+
+
 class Breaking(io.BytesIO):
     """Ends in the middle, as a connection does."""
 
