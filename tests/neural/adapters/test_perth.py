@@ -321,7 +321,7 @@ def test_without_what_perth_imports_the_adapter_is_unavailable(fresh_imports, mo
     assert refusal.value.install == INSTALL
 
 
-def test_a_watermarker_that_is_none_is_unavailable(monkeypatch):
+def test_a_watermarker_that_is_none_is_unavailable(fresh_imports, monkeypatch):
     load()
     monkeypatch.setattr(
         sys.modules["perth.perth_net.perth_net_implicit.perth_watermarker"], "PerthImplicitWatermarker", None
