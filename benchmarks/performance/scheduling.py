@@ -11,14 +11,14 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from measuring import Cost, interleaved, median, python
+from measuring import Cost, interleaved, median, print_figures, python
 
 from pytest_benchbench.session.scheduling import AffinityScheduling
 
@@ -120,7 +120,7 @@ def two_halves(directory: Path) -> Cost:
     return Cost(wall, sum(cost.cpu for cost in costs), max(cost.peak_mib for cost in costs))
 
 
-def throughput(rows: int, row_seconds: float, repetitions: int) -> dict[str, object]:
+def throughput(rows: int, row_seconds: float, repetitions: int) -> dict[str, Any]:
     """Compare ``-n 2`` with two halves."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
@@ -199,20 +199,20 @@ def main() -> None:
     parser.add_argument("--only-scheduler", action="store_true", help="leave out what starts processes")
     options = parser.parse_args()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # what else happens to be installed is not measured
-    found: dict[str, object] = {
-        "benchmark": "scheduling",
-        "scheduler_cpu_microseconds_per_row": {
-            f"{workers} workers": {str(rows): scheduling_cost(rows, workers, 3) for rows in (1_000, 10_000, 100_000)}
-            for workers in (2, 16)
-        },
+    figures = {
+        f"scheduler_processor_us_per_row {rows} rows {workers} workers": scheduling_cost(rows, workers, 3)
+        for workers in (2, 16)
+        for rows in (1_000, 10_000, 100_000)
     }
+    samples: dict[str, object] = {}
     if not options.only_scheduler:
-        found["loads_of_three_adapters_on_two_workers"] = counted = loads(600)
-        found["loads"] = sum(counted.values())
-        found["throughput"] = throughput(options.rows, options.row_milliseconds / 1e3, options.repetitions)
-    found["wanted"] = {"throughput_ratio": ">= 0.9", "loads": "<= 4", "scheduler": "the same at 1,000 and at 100,000 rows"}
-    json.dump(found, sys.stdout, indent=2)
-    print()
+        samples["loads"] = counted = loads(600)
+        figures["loads of three adapters on two workers"] = sum(counted.values())
+        samples["throughput"] = measured = throughput(options.rows, options.row_milliseconds / 1e3, options.repetitions)
+        figures["throughput ratio"] = measured.pop("throughput_ratio")
+    parameters = {"rows": options.rows, "row_milliseconds": options.row_milliseconds, "repetitions": options.repetitions}
+    wanted = {"throughput ratio": ">= 0.9", "loads of three adapters on two workers": "<= 4"}
+    print_figures("scheduling", parameters, figures, wanted, samples)
 
 
 if __name__ == "__main__":
