@@ -10,12 +10,9 @@ from pytest_benchbench.session.timeout_witness import TimeoutWitness
 ROW = "cases.jsonl::test_detection::toy::cat-01"
 
 
-class Registry:
-    def resolve(self, name):
-        return SimpleNamespace(exclusive=name == "waves")
-
-
-PLAN = SimpleNamespace(manifests=[SimpleNamespace(adapters={"toy": [], "waves": []})], registry=Registry())
+PLAN = SimpleNamespace(
+    manifests=[SimpleNamespace(adapters={"toy": [], "waves": []})], is_exclusive=lambda adapter: adapter == "waves"
+)
 
 
 @pytest.fixture
