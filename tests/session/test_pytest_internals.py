@@ -44,4 +44,4 @@ def test_a_phase_is_told_by_who_catches_its_exceptions():
 
 
 def test_a_fixture_still_keeps_what_it_gave():
-    assert "cached_result is None" in inspect.getsource(pytest.FixtureDef.finish)
+    assert "self.cached_result = None" in inspect.getsource(pytest.FixtureDef.finish)
