@@ -34,7 +34,7 @@ def local_workers(count: int | None) -> Iterator[Client]:
                 memory_limit=None,  # what needs memory are the workers' own processes, which dask does not see
                 silence_logs=logging.CRITICAL,  # what matters of them is told here in a line
             )
-    except (OSError, RuntimeError, TimeoutError) as error:
+    except Exception as error:  # whatever hinders dask from starting processes
         raise EngineError(f"--engine local: no workers could be started ({one_line(error)})") from None
     with (
         started as cluster,

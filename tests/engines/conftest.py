@@ -22,16 +22,19 @@ class Toy(Adapter):
 
     def detect(self, sample):
         word, *rest = sample.data.decode().split()
-        if word == "hold":  # the first time for ever, once it has told who runs it
+        if word == "hold":  # the first time until it is interrupted, once it has told who runs it
             flag, pipe = rest[:2]
             try:
                 os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 word = "detected"
             else:
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # to miss none, however early it comes
                 with open(pipe, "w") as told:
                     print(os.environ.get("TOLD_NAME"), os.getpid(), file=told)
-                signal.pause()
+                signal.sigwait([signal.SIGINT])
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+                raise KeyboardInterrupt
         if word == "die":  # the first time
             try:
                 os.close(os.open(rest[0], os.O_CREAT | os.O_EXCL))

@@ -1,5 +1,6 @@
 """Shards on real workers of a real scheduler; workers, pytest and scheduler are killed while they work."""
 
+import gc
 import json
 import os
 import select
@@ -24,6 +25,14 @@ pytest.importorskip("distributed", reason="pip install 'pytest-benchbench[dask]'
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no named pipes and descriptors of processes here"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _no_client_of_an_earlier_test():
+    """Collect closed clients now: one that is collected while another one starts keeps it waiting for a lock for ever."""
+    gc.collect()
+    yield
+    gc.collect()
 
 
 class Heard:

@@ -26,6 +26,10 @@ with open(sys.argv[1], "w") as alive:
 """Ends by SIGKILL alone, and so does what it starts. Each of them holds a named pipe open as long as it lives."""
 
 
+WAITS = "import signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])"
+"""Begins a program that waits for an interrupt and misses none, however early it comes."""
+
+
 @pytest.fixture
 def alive(tmp_path):
     os.mkfifo(tmp_path / "alive")
@@ -67,7 +71,7 @@ def test_a_command_and_what_it_started_end_when_its_owner_lets_go(start, alive):
 
 
 def test_a_command_may_end_itself_when_its_owner_lets_go(start):
-    polite = "import signal, sys\nprint('runs', flush=True)\ntry: signal.pause()\nexcept KeyboardInterrupt: sys.exit(2)"
+    polite = f"{WAITS}\nprint('runs', flush=True)\nsignal.sigwait([signal.SIGINT])\nsys.exit(2)"
     process = start(*SUPERVISOR, sys.executable, "-c", polite)
     assert process.stdout.readline() == b"runs\n"
     process.stdin.close()
@@ -91,8 +95,8 @@ def test_a_command_ends_when_its_owner_is_killed(start, alive):
 
 def test_a_command_may_print_to_its_end_when_its_owner_is_dead(start, alive):
     polite = (
-        "import signal, sys\nalive = open(sys.argv[1], 'w')\nprint('runs', file=alive, flush=True)\n"
-        "try: signal.pause()\nexcept KeyboardInterrupt: print('x' * 300_000, flush=True); print('ended', file=alive)"
+        f"{WAITS}\nalive = open(sys.argv[1], 'w')\nprint('runs', file=alive, flush=True)\nsignal.sigwait([signal.SIGINT])\n"
+        "print('x' * 300_000, flush=True)\nprint('ended', file=alive)"
     )
     owner = start(sys.executable, "-c", OWNER, *SUPERVISOR, sys.executable, "-c", polite, alive)
     with alive.open() as living:
