@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +18,7 @@ from pytest_benchbench.cohorts.gallery import Gallery, write_new
 from pytest_benchbench.cohorts.provenance import dependency_versions, digest_of, recipe_sources
 from pytest_benchbench.cohorts.recipe import OpenedSchemes, Recipe, open_schemes, plan
 from pytest_benchbench.cohorts.rows import cohort_rows
+from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.manifests.reading import read_manifest
 from pytest_benchbench.manifests.watermark import WatermarkCase
 
@@ -87,26 +84,17 @@ def build_cohort(
         CohortError: The folder exists, an adapter is unavailable (with ``leave_out_unavailable``: all are), or a source is
             refused; nothing stays behind.
     """
-    if os.path.lexists(folder):
-        raise CohortError(f"{folder}: exists already; name a new folder")
-    opened = opened or open_schemes(recipe)
-    if opened.left_out and not (leave_out_unavailable and opened.by_adapter):
-        missing = "; ".join(f"{adapter} is unavailable: {why}" for adapter, why in opened.left_out.items())
-        raise CohortError(f"{recipe.name}: {missing}")
-    beside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:12]}.partial")
-    missing_parents = [parent for parent in folder.parents if not parent.exists()]
     try:
-        beside.mkdir(parents=True)
-        rows, notes = _write(recipe, opened, beside, progress)
-        _move(beside, folder)
-    except BaseException as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        with suppress(OSError):  # a parent that is not empty has become someone else's too
-            for parent in missing_parents:
-                parent.rmdir()
-        if isinstance(error, OSError):
-            raise CohortError(f"{folder}: cannot be built: {error.strerror or error}") from error
-        raise
+        with new_folder(folder) as beside:  # first: opening networks takes time
+            opened = opened or open_schemes(recipe)
+            if opened.left_out and not (leave_out_unavailable and opened.by_adapter):
+                missing = "; ".join(f"{adapter} is unavailable: {why}" for adapter, why in opened.left_out.items())
+                raise CohortError(f"{recipe.name}: {missing}")
+            rows, notes = _write(recipe, opened, beside, progress)
+    except FolderExistsError:
+        raise CohortError(f"{folder}: exists already; name a new folder") from None
+    except OSError as error:
+        raise CohortError(f"{folder}: cannot be built: {error.strerror or error}") from error
     return BuiltCohort(folder, rows, opened.left_out, notes)
 
 
@@ -195,12 +183,3 @@ def _examine(folder: Path, gallery: Gallery) -> None:
     faults = preflight(NamedFile(saved.file, saved.sha256, saved.path) for saved in gallery.saved)
     if faults:
         raise CohortError(f"{folder}: changed while it was built: {faults[0]}")
-
-
-def _move(beside: Path, folder: Path) -> None:
-    try:
-        beside.rename(folder)
-    except OSError:
-        if os.path.lexists(folder):
-            raise CohortError(f"{folder}: exists already; name a new folder") from None
-        raise

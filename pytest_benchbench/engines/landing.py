@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -22,6 +21,7 @@ from pytest_benchbench.engines.shard_job import (
     directory_name,
 )
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
+from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.manifests.sharding import Shard
 
 SHARDS = "shards"
@@ -173,6 +173,8 @@ class Landing:
         if result.files is not None:
             try:
                 path = _put_down(self.shards, directory_name(result.shard), result.files)
+            except FolderExistsError as error:
+                raise EngineError(str(error), 21) from None
             except OSError as error:
                 raise EngineError(f"{self.shards}: {error.strerror or error}", 21) from None
         else:
@@ -217,12 +219,9 @@ def _free(path: Path) -> Path:
 def _put_down(folder: Path, name: str, files: dict[str, bytes]) -> Path:
     """Write a run directory that was sent, in one step and over nothing that is there."""
     path = _free(folder / name)  # a worker with this file system may have left something before it was lost
-    beside = folder / f".{path.name}.partial"
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    for file, content in files.items():
-        if os.path.basename(file) != file or file in ("", ".", ".."):  # noqa: PTH119 - a name that was sent
-            raise OSError(f"a worker sent a file of the name {file!r}")
-        write_atomically(beside / file, content)
-    beside.rename(path)
+    with new_folder(path) as beside:
+        for file, content in files.items():
+            if os.path.basename(file) != file or file in ("", ".", ".."):  # noqa: PTH119 - a name that was sent
+                raise OSError(f"a worker sent a file of the name {file!r}")
+            write_atomically(beside / file, content)
     return path

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +20,7 @@ from pytest_benchbench.evidence.merging import (
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.evidence.recorded_run import EVIDENCE, REPORT, RUN, RecordedRun, read_run
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
+from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -82,40 +79,32 @@ def merge_runs(
         RecordedRunError: A directory holds no run.
         EvidenceError: Evidence is damaged, contradicts itself, or has a planned row twice.
     """
-    _refuse_existing(output)
     runs = [read_run(directory) for directory in directories]
-    check_together(runs)
-    pieces = pieces_of(runs)
-    check_parts(pieces)
-    beside = output.with_name(f".{output.name}.{secrets.token_hex(6)}.partial")
-    missing_parents = [parent for parent in output.parents if not parent.exists()]
     try:
-        beside.mkdir(parents=True)
-        joined = join_evidence(pieces, beside / EVIDENCE, progress)
-        whole = take_stock(joined.parts, runs)
-        document = merged_document(runs, joined.parts, whole)
-        detectors = OneDetector()
-        reckoning = reckon(
-            joined.evidence,
-            document,
-            policy,
-            lost=whole.planned.lost,
-            left_out=whole.planned.left_out,
-            lazy_verification=document["options"]["verify"] == "lazy",
-            unaccounted=whole.unaccounted,
-            also=_watched(detectors.add, joined, progress),
-        )
-        status = document["exit_status"] = _exit_status(runs, whole, reckoning)
-        _write(beside, document, reckoning)
-        _move(beside, output)
-    except BaseException as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        with suppress(OSError):  # a parent that is not empty has become someone else's too
-            for parent in missing_parents:
-                parent.rmdir()
-        if isinstance(error, OSError):
-            raise MergeError(f"{error.filename or output}: {error.strerror or error}") from None
-        raise
+        with new_folder(output) as beside:
+            check_together(runs)
+            pieces = pieces_of(runs)
+            check_parts(pieces)
+            joined = join_evidence(pieces, beside / EVIDENCE, progress)
+            whole = take_stock(joined.parts, runs)
+            document = merged_document(runs, joined.parts, whole)
+            detectors = OneDetector()
+            reckoning = reckon(
+                joined.evidence,
+                document,
+                policy,
+                lost=whole.planned.lost,
+                left_out=whole.planned.left_out,
+                lazy_verification=document["options"]["verify"] == "lazy",
+                unaccounted=whole.unaccounted,
+                also=_watched(detectors.add, joined, progress),
+            )
+            status = document["exit_status"] = _exit_status(runs, whole, reckoning)
+            _write(beside, document, reckoning)
+    except FolderExistsError:
+        raise MergeError(f"{output}: exists already; a run never overwrites another") from None
+    except OSError as error:
+        raise MergeError(f"{error.filename or output}: {error.strerror or error}") from None
     return MergedRun(output, status, document, reckoning, whole, tuple(version_notes(runs)))
 
 
@@ -159,17 +148,3 @@ def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> N
     write_atomically(directory / REPORT, encode_document(reckoning.report))
     write_atomically(directory / "report.md", render_markdown(reckoning.report).encode())
     write_atomically(directory / RUN, encode_document(document))
-
-
-def _refuse_existing(output: Path) -> None:
-    if os.path.lexists(output):
-        raise MergeError(f"{output}: exists already; a run never overwrites another")
-
-
-def _move(beside: Path, output: Path) -> None:
-    _refuse_existing(output)  # renaming would replace an empty directory
-    try:
-        beside.rename(output)
-    except OSError:
-        _refuse_existing(output)
-        raise
