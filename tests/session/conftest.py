@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 
 # Imported before any inner session: pytester forgets modules that an inner session imports first, and NumPy cannot be
 # imported twice.
@@ -160,7 +161,10 @@ class Project:
 
 
 @pytest.fixture
-def project(pytester):
+def project(pytester, monkeypatch):
+    # a file that is written again within a second and with as many bytes would be run by its old bytecode
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     pytester.makeconftest(CONFTEST)
     return Project(pytester)
 
