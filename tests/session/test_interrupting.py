@@ -1,15 +1,16 @@
 """Ctrl-C and the first failure: what was measured is kept, and the report says what the rest is."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 WAITING = """
     import os
+    import pytest
     from pytest_benchbench import Adapter, AdapterDescription, Detection
 
     class Waiting(Adapter):
@@ -29,7 +30,29 @@ WAITING = """
 
     def pytest_benchbench_adapters(registry):
         registry.register(Waiting)
+
+    kept = 0
+    is_worker = False
+
+    def pytest_configure(config):
+        global is_worker
+        is_worker = hasattr(config, "workerinput")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(report):
+        global kept
+        if is_worker or report.when != "call":
+            return
+        kept += 1
+        if kept == 2:
+            with open("kept", "w") as pipe:
+                pipe.write("two rows")
 """
+
+INTERRUPTIBLE = (
+    "import signal, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); raise SystemExit(pytest.main())"
+)
+"""Runs pytest as at a terminal, even if whoever runs these tests ignores interrupts."""
 
 LONGEST = 120
 """Seconds after which a test gives up."""
@@ -42,26 +65,22 @@ def waiting(project):
     for number in range(9):
         project.case(f"row-{number}", "wait" if number == 4 else "detected", adapter="waiting")
     project.write()
-    os.mkfifo(project.path / "pipe")
+    for name in ("pipe", "kept"):
+        os.mkfifo(project.path / name)
     return project
-
-
-def has_evidence(project):
-    """Whether two rows are there: the last one may still be taken back by an interrupt."""
-    path = project.path / "run" / "evidence.jsonl"
-    return path.exists() and path.read_bytes().count(b"\n") >= 2
 
 
 def interrupted(project, *arguments, whole_group):
     """Run pytest, interrupt it while a row waits, and give its exit code and what it said."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--bench-run-dir=run", *arguments, "cases.jsonl"]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "-p", "no:randomly", "--bench-run-dir=run", *arguments, "cases.jsonl"]
     process = subprocess.Popen(
         command, cwd=project.path, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
+    kept = os.open(project.path / "kept", os.O_RDWR)
+    told, _, _ = select.select([kept], [], [], LONGEST)  # two rows are kept: the last one may still be taken back
+    os.close(kept)
+    assert told
     with (project.path / "pipe").open("w"):  # opens once the row has opened it
-        deadline = time.monotonic() + LONGEST
-        while not has_evidence(project) and time.monotonic() < deadline:
-            time.sleep(0.01)
         if whole_group:
             os.killpg(process.pid, signal.SIGINT)
         else:
