@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_benchbench.adapters.base import Adapter
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection
 from pytest_benchbench.adapters.pool import AdapterChoice
 from pytest_benchbench.adapters.registry import AdapterRegistry
 from pytest_benchbench.adapters.secrets import HIDDEN, NO_SECRETS, Secret, Secrets, is_secret_name, secret_options
@@ -52,10 +52,10 @@ class Remote(Adapter):
     Options = Options
 
     def detect(self, sample):
-        raise NotImplementedError
+        return Detection("detected")
 
     def describe(self):
-        raise NotImplementedError
+        return AdapterDescription("1", "always")
 
 
 def secrets(*choices, **environment):
