@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, rate_cells, values_of
 from pytest_benchbench.reports.wording import outcome_line, where
 
 LISTED = 100
 """How many rows a list shows; ``report.json`` has more."""
-
-Line = dict[str, Any]
 
 _VERDICT_TABLES = {
     "adapter_state": ("By adapter and state", ("state",)),
@@ -72,8 +71,8 @@ def _list(title: str, listing: Line, columns: Sequence[str]) -> Iterator[str]:
         return
     shown = listing["listed"][:LISTED]
     yield f"## {title}: {listing['count']}"
-    yield _table(
-        ("manifest", "case", *columns), ([where(entry), entry["case_id"], *_values(entry, columns)] for entry in shown)
+    yield pipe_table(
+        ("manifest", "case", *columns), ([where(entry), entry["case_id"], *values_of(entry, columns)] for entry in shown)
     )
     if listing["count"] > len(shown):
         yield f"{listing['count'] - len(shown)} more are not shown here."
@@ -85,7 +84,7 @@ def _conflicting(listing: Line, identity: Sequence[str]) -> Iterator[str]:
     yield f"## Artifacts with conflicting verdicts: {listing['count']}"
     yield "One adapter answered differently about the same bytes. They are in no rate."
     columns = (*identity, "artifact_sha256", "states", "verdicts")
-    yield _table(columns, (_values(entry, columns) for entry in listing["listed"][:LISTED]))
+    yield pipe_table(columns, (values_of(entry, columns) for entry in listing["listed"][:LISTED]))
 
 
 def _verdicts(results: Line, identity: Sequence[str]) -> Iterator[str]:
@@ -102,23 +101,16 @@ def _verdicts(results: Line, identity: Sequence[str]) -> Iterator[str]:
     if absent := [line for line in results["absent_arms"] if line["absent"]]:
         yield "### Arms without any row"
         columns = (*identity, "absent")
-        yield _table(columns, (_values(line, columns) for line in absent))
+        yield pipe_table(columns, (values_of(line, columns) for line in absent))
 
 
 def _verdict_table(lines: Sequence[Line], identity: Sequence[str]) -> str:
     counts = ("detected", "not_detected", "scored", "unstable", "error", "unavailable", "not_run")
     columns = (*identity, "rows", *(f"rows_{name}" for name in counts), "artifacts", "artifacts_conflicting")
-    return _table(
+    return pipe_table(
         (*identity, "rows", *counts, "artifacts", "conflicting", "rate (k/n)", "95 % interval"),
-        ([*_values(line, columns), *_rate(line["detected_rate_of_artifacts"])] for line in lines),
+        ([*values_of(line, columns), *rate_cells(line["detected_rate_of_artifacts"])] for line in lines),
     )
-
-
-def _rate(rate: Line) -> tuple[str | None, str | None]:
-    if rate["rate"] is None:
-        return None, None
-    interval = f"{rate['wilson95_low']:.4f} to {rate['wilson95_high']:.4f}"
-    return f"{rate['rate']:.4f} ({rate['k']}/{rate['n']})", interval
 
 
 def _removal(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
@@ -127,7 +119,7 @@ def _removal(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
     yield "## After removal"
     yield "What the named detector still recognised in removed-state artifacts. It certifies nothing beyond this detector."
     columns = (*identity, "transform", "rows_no_signal", "rows_signal_remained", "rows_unknown")
-    yield _table(columns, (_values(line, columns) for line in lines))
+    yield pipe_table(columns, (values_of(line, columns) for line in lines))
 
 
 def _detection_ranges(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
@@ -136,7 +128,7 @@ def _detection_ranges(lines: Sequence[Line], identity: Sequence[str]) -> Iterato
     yield "## What the detectors measured"
     yield "Smallest, middle (nearest rank) and largest value over the rows that have a verdict."
     columns = (*identity, "state", "quantity", "rows", "min", "median", "max")
-    yield _table(columns, (_values(line, columns) for line in lines))
+    yield pipe_table(columns, (values_of(line, columns) for line in lines))
 
 
 def _fidelity(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
@@ -149,9 +141,12 @@ def _fidelity(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
         "Decoded artifacts against their references: smallest / middle / largest value over rows. "
         "It says nothing about whether an invisible mark remains."
     )
-    yield _table(
+    yield pipe_table(
         (*columns, *quantities),
-        ([*_values(line, columns), *(_range(line["ranges"].get(quantity)) for quantity in quantities)] for line in lines),
+        (
+            [*values_of(line, columns), *(range_text(line["ranges"].get(quantity)) for quantity in quantities)]
+            for line in lines
+        ),
     )
 
 
@@ -161,10 +156,10 @@ def _timing(timing: Mapping[str, Any]) -> Iterator[str]:
     yield "## Adapter time"
     yield "Wall time of the adapter's call alone, nearest rank. A cold call is an instance's first and includes loading."
     columns = ("n", "p50_ms", "p90_ms", "max_ms")
-    yield _table(
+    yield pipe_table(
         ("adapter", "call", *columns),
         (
-            [adapter, call, *_values(latency, columns)]
+            [adapter, call, *values_of(latency, columns)]
             for adapter, calls in timing.items()
             for call, latency in calls.items()
             if latency is not None
@@ -184,18 +179,20 @@ def _attempts(attempts: Line) -> Iterator[str]:
 def _inputs(inputs: Line) -> Iterator[str]:
     yield "## Inputs"
     files = [("evidence", inputs["evidence"]), *(("manifest", manifest) for manifest in inputs["manifests"])]
-    yield _table(("file", "name", "sha256"), ([kind, *_values(file, ("name", "sha256"))] for kind, file in files))
+    yield pipe_table(("file", "name", "sha256"), ([kind, *values_of(file, ("name", "sha256"))] for kind, file in files))
     adapters = ("alias", "name", "version", "rule", "options", "source_sha256", "weights", "rows")
-    yield _table(adapters, (_values(entry, adapters) for entry in inputs["adapters"]))
+    yield pipe_table(adapters, (values_of(entry, adapters) for entry in inputs["adapters"]))
     code = ("project_commit", "dirty", "kernel_sha256", "rows")
-    yield _table(code, (_values(entry, code) for entry in inputs["code"]))
+    yield pipe_table(code, (values_of(entry, code) for entry in inputs["code"]))
 
 
 def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
     if environment:
         yield "## Environment"
         yield from _decoding(environment.get("decoding", {}))
-        yield _table(("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps")}))
+        yield pipe_table(
+            ("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps")})
+        )
         yield from _merged_from(environment.get("merged_from", []))
 
 
@@ -203,7 +200,7 @@ def _merged_from(parts: Sequence[Line]) -> Iterator[str]:
     if parts:
         yield "### Merged from"
         columns = ("run_id", "shard", "name", "exit_status", "evidence_lines", "evidence_sha256")
-        yield _table(columns, (_values(part, columns) for part in parts))
+        yield pipe_table(columns, (values_of(part, columns) for part in parts))
 
 
 def _decoding(counts: Mapping[str, int]) -> Iterator[str]:
@@ -226,30 +223,3 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _leaves(inner, f"{path}[{index}]")
     else:
         yield path, value
-
-
-def _values(line: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    return [line[name] for name in names]
-
-
-def _range(value: Line | None) -> str | None:
-    return None if value is None else " / ".join(_text(value[name]) for name in ("min", "median", "max"))
-
-
-def _text(value: Any) -> str:
-    """Write a JSON value for people: six digits, lists and objects without brackets, a dash for nothing."""
-    if value is None or value in ("", [], {}):
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list):
-        return ", ".join(_text(inner) for inner in value)
-    if isinstance(value, Mapping):
-        return " ".join(f"{name}={_text(inner)}" for name, inner in value.items())
-    return str(value)
-
-
-def _table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
-    rows = [[name.removeprefix("rows_").replace("_", " ") for name in header], ["---"] * len(header)]
-    rows += [[cell(_text(value)) for value in line] for line in lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
