@@ -210,9 +210,13 @@ class OneDetector:
     """Holds that the verdicts under one adapter's name come from one detector, whichever run gave them.
 
     What an adapter says of itself within one run is that run's own affair.
+
+    Args:
+        label: Names a run for people by its id.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: Callable[[str], str] = one_line) -> None:
+        self._label = label
         self._known: dict[str, dict[str, list[AdapterRecord]]] = {}
         self._last: dict[str, tuple[str, AdapterRecord]] = {}  # rows that follow each other mostly agree
 
@@ -236,6 +240,6 @@ class OneDetector:
         if others and row.adapter not in others:
             fields = msgspec.structs.asdict(others[0])
             differing = [name for name, value in msgspec.structs.asdict(row.adapter).items() if value != fields[name]]
-            other = one_line(next(iter(runs)))
+            other = self._label(next(iter(runs)))
             raise EvidenceError(f"{row.key.adapter} is not the detector of run {other}: {', '.join(differing)} differ")
         mine.append(row.adapter)

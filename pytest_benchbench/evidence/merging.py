@@ -136,10 +136,10 @@ def merged_document(runs: Sequence[RecordedRun], parts: Sequence[JoinedPart], wh
     document = {
         "schema_version": 1,
         "run_id": f"{started[:19].replace('-', '').replace(':', '')}Z-{identity[:8]}",
-        **{name: _common([document[name] for document in documents]) for name in ("package", "project")},
+        **{name: common([document[name] for document in documents]) for name in ("package", "project")},
         "manifests": _manifests(documents, is_cut=listed[0].cut is not None),
-        "options": {**_common([document["options"] for document in documents]), "shard": None},
-        **{name: _common([document[name] for document in documents]) for name in ("versions", "machine")},
+        "options": {**common([document["options"] for document in documents]), "shard": None},
+        **{name: common([document[name] for document in documents]) for name in ("versions", "machine")},
         "started": started,
         "decoding": {name: sum(counts.get(name, 0) for counts in decoding) for name in ("hits", "misses")},
         "planned": msgspec.to_builtins(whole.planned),
@@ -219,7 +219,7 @@ def _manifests(documents: Sequence[Mapping[str, Any]], *, is_cut: bool) -> list[
                 by_digest[key] = dict(manifest)
             else:
                 counts = [one.get("shard_rows", one["rows"]) for one in (known, manifest)]
-                by_digest[key] = {**_common([known, manifest]), "shard_rows": sum(counts) if is_cut else max(counts)}
+                by_digest[key] = {**common([known, manifest]), "shard_rows": sum(counts) if is_cut else max(counts)}
     return [by_digest[key] for key in sorted(by_digest)]
 
 
@@ -263,12 +263,16 @@ def _left_out(parts: Sequence[JoinedPart], accounted: int) -> dict[str, int]:
     return {label: planned.left_out for label, planned in by_part.items()}
 
 
-def _common(values: Sequence[Any]) -> Any:
-    """Give what all values share: themselves if they are equal, what is common inside objects, else null."""
+def common(values: Sequence[Any]) -> Any:
+    """Give what all values share: themselves if they are equal, what is common inside objects, else null.
+
+    Args:
+        values: Of JSON, at least one.
+    """
     first = values[0]
     if all(value == first for value in values):
         return first
     if all(isinstance(value, dict) for value in values):
         names = dict.fromkeys(name for value in values for name in value)
-        return {name: _common([value.get(name) for value in values]) for name in names}
+        return {name: common([value.get(name) for value in values]) for name in names}
     return None

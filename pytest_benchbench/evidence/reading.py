@@ -18,6 +18,9 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 
 _BUFFER_BYTES = 64 * 1024
 
+_TOLD_AFTER = 1000
+"""Lines after which progress is told again."""
+
 
 class EvidenceError(Exception):
     """An evidence file that cannot be read; the message names file, line and fault."""
@@ -119,20 +122,28 @@ def complete_lines(path: Path, begin: int = 0, first: int = 1) -> Iterator[tuple
             offset += len(line)
 
 
-def index_evidence(path: Path) -> IndexedEvidence:
+def index_evidence(path: Path, progress: Callable[[int], None] | None = None) -> IndexedEvidence:
     """Read the heads of a file of evidence, by which it is decided which lines count.
 
     Memory grows by some sixty bytes a line.
+
+    Args:
+        path: The file.
+        progress: Is told how many more bytes were read.
 
     Raises:
         EvidenceError: A line is not a row of evidence, or two lines about one case contradict each other.
     """
     index = EvidenceIndex()
-    for number, _, line in complete_lines(path):
+    told = 0
+    for number, offset, line in complete_lines(path):
         try:
             index.add(line)
         except (ValueError, RecursionError) as error:
             raise unreadable(f"{path}:{number}", error) from None
+        if progress is not None and number % _TOLD_AFTER == 0:
+            progress(offset - told)
+            told = offset
 
     def place(number: int) -> str:
         return f"{path}:{number + 1}"

@@ -22,9 +22,13 @@ class RowListings:
 
     What an adapter says about a verdict belongs to the results. Messages of errors and of unavailable adapters may contain
     facts of one machine (paths, versions, times): they are kept apart in ``messages``.
+
+    Attributes:
+        run: The number of the run that the rows come from, where a report is about several: each entry then says it.
     """
 
     def __init__(self) -> None:
+        self.run: int | None = None
         self._results = {
             name: Listing() for name in ("mismatches", "known_mismatches", "unstable", "errors", "unavailable", "not_run")
         }
@@ -50,10 +54,16 @@ class RowListings:
             self._say(row, error.message if error else row.detection.reason)
 
     def _list(self, name: str, row: EvidenceRow, more: dict[str, Any]) -> None:
-        self._results[name].add(_key(row), {**_identity(row), **more})
+        self._results[name].add(self._key(row), {**self._identity(row), **more})
 
     def _say(self, row: EvidenceRow, message: str | None) -> None:
-        self._messages.add(_key(row), {**_identity(row), "outcome": row.outcome, "message": message})
+        self._messages.add(self._key(row), {**self._identity(row), "outcome": row.outcome, "message": message})
+
+    def _key(self, row: EvidenceRow) -> tuple[Key, int]:
+        return order_of(row), self.run or 0
+
+    def _identity(self, row: EvidenceRow) -> dict[str, Any]:
+        return identity_of(row) if self.run is None else {**identity_of(row), "run": self.run}
 
     def results(self) -> dict[str, Any]:
         """Give every list that depends on the observations alone."""
@@ -64,12 +74,13 @@ class RowListings:
         return self._messages.document()
 
 
-def _key(row: EvidenceRow) -> Key:
+def order_of(row: EvidenceRow) -> Key:
     """Order by place in the manifest, and rows of one place by their identity, which is unique."""
     return (row.manifest.name, row.manifest.line or 0, row.manifest.pointer or "", *row.key.row)
 
 
-def _identity(row: EvidenceRow) -> dict[str, Any]:
+def identity_of(row: EvidenceRow) -> dict[str, Any]:
+    """Say which row it is and where its case stands."""
     return {
         "suite": row.key.suite,
         "params": row.key.params,

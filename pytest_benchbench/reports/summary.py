@@ -79,6 +79,14 @@ class Summary:
         self._timing = TimingTally()
         self._provenance = Provenance()
 
+    def begin_run(self, number: int) -> None:
+        """Say that the rows to come are those of another run; needed only where a report is about several.
+
+        Args:
+            number: Of the run, from 1.
+        """
+        self._listings.run = number
+
     def add(self, settled: SettledRow) -> None:
         """Count one settled row.
 

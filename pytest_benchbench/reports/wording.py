@@ -26,5 +26,6 @@ def case_line(entry: dict[str, Any]) -> str:
     observed = f"{entry['observed']}, other attempts otherwise" if entry["unstable"] else entry["observed"]
     reason = f" ({entry['reason']})" if entry["reason"] else ""
     parameters = f"[{entry['params']}]" if entry["params"] else ""
-    case = f"{entry['case_id']}{parameters}: {entry['adapter']}"
+    run = f" in run {entry['run']}" if "run" in entry else ""
+    case = f"{entry['case_id']}{parameters}: {entry['adapter']}{run}"
     return f"{where(entry)}: {case}: expected {entry['expected']}, observed {observed}{reason}"
