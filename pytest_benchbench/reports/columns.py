@@ -1,0 +1,219 @@
+"""Rows as columns: what tables and curves are computed from when all rows have passed. No object of a row is kept."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.evidence.digest_column import DigestColumn
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, Standing, base
+from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow, FidelityRecord
+from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
+from pytest_benchbench.reports.facets import CaseField, Facets, Kind, Series, transform_parts
+
+ANSWERED: frozenset[str] = VERDICT_STANDINGS | {"unstable"}
+"""The standings of rows whose detector said something about the artifact."""
+
+DETECTION_QUANTITIES = ("message_bit_accuracy", "score")
+
+FIDELITY_QUANTITIES = ("mae", "changed_fraction", "psnr_db", "snr_db", "mean_psnr_db", "changed_frame_fraction")
+
+FIDELITY = ("not_run", "measured", "unbounded_identical", "incomparable", "no_reference", "error")
+"""What is known of the fidelity of a row; ``unbounded_identical`` is measured too, but has no PSNR or SNR."""
+
+_FIDELITY_CODES = {status: code for code, status in enumerate(FIDELITY)}
+
+_SHA256_BYTES = 32
+
+_NO_ARTIFACT = bytes(_SHA256_BYTES)
+
+_BASE_BYTES = 8
+
+_numbers = attrgetter(*FIDELITY_QUANTITIES)
+_statuses = attrgetter("psnr_status", "snr_status", "mean_psnr_status")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """The numbers of those rows that have one.
+
+    Attributes:
+        places: The rows, as places in the columns, ascending, of shape (n,).
+        values: Their numbers, finite, of shape (n,).
+    """
+
+    places: NDArray[np.uint32]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows. What is computed from them must not depend on the order of rows or kinds.
+
+    Attributes:
+        kinds: Every kind that occurs, once.
+        of_rows: The kind of each row, as a place in ``kinds``, of shape (rows,).
+        bases: The first 8 bytes of BLAKE2b of the name of each row's base, 0 where it has none, of shape (rows,). That any
+            two of a million bases share theirs has a chance of 3e-8.
+        artifacts: SHA-256 of each row's artifact; zero bytes for rows that are not ``ANSWERED``.
+        fidelity: What is known of each row's fidelity, as a place in ``FIDELITY``, of shape (rows,).
+        quantities: ``DETECTION_QUANTITIES`` of the rows with a verdict and ``FIDELITY_QUANTITIES`` of those that were run.
+    """
+
+    kinds: Sequence[Kind]
+    of_rows: NDArray[np.uint32]
+    bases: NDArray[np.uint64]
+    artifacts: DigestColumn
+    fidelity: NDArray[np.uint8]
+    quantities: Mapping[str, Quantity]
+
+    def counts(self) -> NDArray[np.intp]:
+        """Count the rows of each kind, of shape (kinds,)."""
+        return np.bincount(self.of_rows, minlength=len(self.kinds))
+
+    def that(self, is_wanted: Callable[[Kind], bool]) -> NDArray[np.bool_]:
+        """Say of each row whether its kind is wanted, of shape (rows,)."""
+        if not self.kinds:
+            return np.zeros(0, dtype=np.bool_)
+        return np.array([is_wanted(kind) for kind in self.kinds], dtype=np.bool_)[self.of_rows]
+
+
+class RowColumns:
+    """Takes every settled row once. Memory: 45 bytes a row and 12 for each number that it has.
+
+    Args:
+        fields: Fields of the cases by which rows are told apart too.
+
+    Attributes:
+        kinds: Every kind that occurred so far.
+    """
+
+    def __init__(self, fields: Sequence[CaseField] = ()) -> None:
+        self._fields = tuple(fields)
+        self._told: dict[tuple[Any, ...], int] = {}  # by what rows say, which may be no text
+        self._numbers: dict[Kind, int] = {}
+        self.kinds: list[Kind] = []
+        self._of_rows = array("I")
+        self._bases = bytearray()
+        self._last_base: str | None = None
+        self._last_base_digest = bytes(_BASE_BYTES)
+        self._artifacts = DigestColumn(_SHA256_BYTES)
+        self._fidelities = bytearray()
+        names = (*DETECTION_QUANTITIES, *FIDELITY_QUANTITIES)
+        self._quantities = {name: (array("I"), array("d")) for name in names}
+        self._accuracy, self._score = (self._quantities[name] for name in DETECTION_QUANTITIES)
+        self._fidelity_numbers = [self._quantities[name] for name in FIDELITY_QUANTITIES]
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self._of_rows)
+
+    def add(self, settled: SettledRow, standing: Standing) -> Kind:
+        """Take the next row.
+
+        Returns:
+            Its kind.
+
+        Raises:
+            EvidenceError: It has an answer, and the digest of its artifact is none.
+        """
+        row = settled.row
+        artifact = _digest(row) if standing in ANSWERED else _NO_ARTIFACT
+        number = self._number(settled, standing)
+        place = len(self._of_rows)
+        if standing in VERDICT_STANDINGS:
+            self._take_detection(place, row.detection)
+        self._fidelities.append(0 if standing == "not_run" else self._take_fidelity(place, row.fidelity))
+        self._artifacts.append(artifact)
+        name = base(row)
+        if name != self._last_base:  # rows of one base mostly follow each other
+            self._last_base, self._last_base_digest = name, _base_digest(name)
+        self._bases += self._last_base_digest
+        self._of_rows.append(number)
+        return self.kinds[number]
+
+    def _number(self, settled: SettledRow, standing: Standing) -> int:
+        """Give the number of the row's kind."""
+        row = settled.row
+        key, case = row.key, row.case
+        transform, attack, source = transform_parts(case)
+        told: tuple[Any, ...] = (
+            *(standing, settled.outcome, key.suite, key.params, key.adapter),
+            *(case.get("state"), transform, case.get("arm"), case.get("expected")),
+        )
+        if attack.__class__ is dict:
+            strength = attack.get("strength")
+            told += ("attack", attack.get("family"), strength, strength.__class__)  # 1 equals true
+        if source.__class__ is dict:
+            told += ("source", source.get("provider"), source.get("content_stratum"))
+        if self._fields:
+            told += tuple([field.of(case) for field in self._fields])
+        try:
+            return self._told[told]
+        except KeyError:
+            number = self._told[told] = self._new_number(settled, standing)
+            return number
+        except TypeError:  # what should be a text is a list or an object
+            return self._new_number(settled, standing)
+
+    def _new_number(self, settled: SettledRow, standing: Standing) -> int:
+        kind = Kind(Series.of(settled.row), Facets.of(settled.row, self._fields), standing, settled.outcome)
+        if kind not in self._numbers:
+            self._numbers[kind] = len(self.kinds)
+            self.kinds.append(kind)
+        return self._numbers[kind]
+
+    def _take_detection(self, place: int, detection: DetectionRecord) -> None:
+        if (accuracy := detection.message_bit_accuracy) is not None:
+            places, values = self._accuracy
+            places.append(place)
+            values.append(accuracy)
+        if (score := detection.score) is not None:
+            places, values = self._score
+            places.append(place)
+            values.append(score)
+
+    def _take_fidelity(self, place: int, fidelity: FidelityRecord) -> int:
+        """Take the numbers that were measured; give what is known, as a place in ``FIDELITY``."""
+        if fidelity.status != "measured":
+            return _FIDELITY_CODES[fidelity.status]
+        for (places, values), value in zip(self._fidelity_numbers, _numbers(fidelity), strict=True):
+            if value.__class__ is float:
+                places.append(place)
+                values.append(value)
+        return _FIDELITY_CODES["unbounded_identical" if "unbounded_identical" in _statuses(fidelity) else "measured"]
+
+    def rows(self) -> Rows:
+        """Give the rows so far. No row can be taken while what this gives is in use."""
+        return Rows(
+            kinds=tuple(self.kinds),
+            of_rows=np.frombuffer(self._of_rows, dtype=np.uint32),
+            bases=np.frombuffer(self._bases, dtype=np.uint64),
+            artifacts=self._artifacts,
+            fidelity=np.frombuffer(self._fidelities, dtype=np.uint8),
+            quantities={
+                name: Quantity(np.frombuffer(places, dtype=np.uint32), np.frombuffer(values, dtype=np.float64))
+                for name, (places, values) in self._quantities.items()
+            },
+        )
+
+
+def _base_digest(name: str | None) -> bytes:
+    return bytes(_BASE_BYTES) if name is None else blake2b(name.encode(), digest_size=_BASE_BYTES).digest()
+
+
+def _digest(row: EvidenceRow) -> bytes:
+    try:
+        digest = bytes.fromhex(row.artifact.sha256)
+    except ValueError:
+        digest = b""
+    if len(digest) != _SHA256_BYTES:
+        raise EvidenceError(f"{row.key.case_id}: artifact.sha256: expected 64 hex digits, got {row.artifact.sha256!r}")
+    return digest
