@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchbench.session.node_names import CaseNode, RowName, node_name
+from pytest_benchbench.evidence.case_names import node_name
+from pytest_benchbench.session.node_names import CaseNode, RowName
 from pytest_benchbench.session.pytest_internals import LazyRequestFunction, ManifestModule, row_name, skip_at_item
 
 if TYPE_CHECKING:

@@ -1,22 +1,11 @@
-"""Case ids as node names."""
-
-import re
+"""Node ids of rows."""
 
 from hypothesis import given, strategies as st
 
-from pytest_benchbench.session.node_names import CaseNode, case_id_of, node_name
+from pytest_benchbench.evidence.case_names import node_name
+from pytest_benchbench.session.node_names import CaseNode
 
 case_ids = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=200)
-
-
-@given(case_ids)
-def test_a_case_id_reads_back_from_its_node_name(case_id):
-    assert case_id_of(node_name(case_id)) == case_id
-
-
-@given(case_ids)
-def test_a_node_name_has_nothing_that_pytest_gives_a_meaning_to(case_id):
-    assert re.fullmatch(r"[A-Za-z0-9._+-]+", node_name(case_id))
 
 
 @given(case_ids, st.none() | st.text(min_size=1))
