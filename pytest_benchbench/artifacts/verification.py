@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,7 +21,9 @@ MAX_ARTIFACT_BYTES = 1 << 30
 """Largest artifact that is read (1 GiB). A larger file is refused before a byte of it is read."""
 
 _MAX_THREADS = 8
-_FILES_IN_FLIGHT_PER_THREAD = 16
+_FILES_OF_A_TASK = 16
+_TASKS_IN_FLIGHT_PER_THREAD = 2
+_SMALL_BYTES = 32 * 1024
 
 # A final symbolic link and a FIFO that wait behind the name are not followed and not waited for. Windows has neither flag.
 _FLAGS = (
@@ -159,8 +162,8 @@ def read_verified(path: FilePath, sha256: str) -> bytes:
 def preflight(files: Iterable[NamedFile | str], *, threads: int | None = None) -> list[str]:
     """Check every file that the manifests name, each once however many rows name it.
 
-    A few files per thread are in flight at any time. What stays in memory for each file is its digest (some 200 bytes; 200
-    MB for a million files), never its bytes.
+    Some dozens of files per thread are in flight at any time. What stays in memory for each file is its digest (some 200
+    bytes; 200 MB for a million files), never its bytes.
 
     Args:
         files: In manifest order; consumed as the work proceeds. A text in place of a file is the line of a fault that was
@@ -173,38 +176,49 @@ def preflight(files: Iterable[NamedFile | str], *, threads: int | None = None) -
     """
     threads = threads or min(_MAX_THREADS, os.cpu_count() or 1)
     faults: list[str] = []
-    found: dict[bytes, bytes | str | None] = {}
-    waiting: deque[tuple[NamedFile | str, bytes, Future[bytes | str] | None]] = deque()
+    found: dict[bytes, bytes | str] = {}
+    waiting: deque[tuple[list[NamedFile | str], list[bytes], Future[list[bytes | str]]]] = deque()
 
     def settle() -> None:
-        named, key, future = waiting.popleft()
-        if future is not None:
-            found[key] = future.result()
-        fault = named if isinstance(named, str) else _fault(named, found[key])
-        if fault is not None:
-            faults.append(fault)
+        block, new, future = waiting.popleft()
+        found.update(zip(new, future.result(), strict=True))
+        for named in block:
+            fault = named if isinstance(named, str) else _fault(named, found[_key(named.path)])
+            if fault is not None:
+                faults.append(fault)
 
+    begun: set[bytes] = set()
+    rest = iter(files)
     with ThreadPoolExecutor(threads, thread_name_prefix="benchbench-preflight") as pool:
-        for named in files:
-            if isinstance(named, str):
-                waiting.append((named, b"", None))
-            else:
-                key = hashlib.blake2b(os.fsencode(named.path), digest_size=16).digest()
-                # A later row of the same file waits in the queue too: when its turn comes, the first one's has been.
-                waiting.append((named, key, None if key in found else pool.submit(_digest, named.path)))
-                found.setdefault(key, None)
-            if len(waiting) >= threads * _FILES_IN_FLIGHT_PER_THREAD:
+        while block := list(islice(rest, _FILES_OF_A_TASK)):
+            # A file that an earlier block names is hashed there: when the turn of this block comes, that one's has been.
+            new = {
+                key: named.path for named in block if not isinstance(named, str) and (key := _key(named.path)) not in begun
+            }
+            begun.update(new)
+            waiting.append((block, list(new), pool.submit(_digests, list(new.values()))))
+            if len(waiting) >= threads * _TASKS_IN_FLIGHT_PER_THREAD:
                 settle()
         while waiting:
             settle()
     return faults
 
 
+def _key(path: FilePath) -> bytes:
+    return hashlib.blake2b(os.fsencode(path), digest_size=16).digest()
+
+
+def _digests(paths: Iterable[FilePath]) -> list[bytes | str]:
+    return [_digest(path) for path in paths]
+
+
 def _digest(path: FilePath) -> bytes | str:
     """Hash a file; a text says why that cannot be done, as what follows its name."""
     try:
         with _open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").digest()
+            seen = hashlib.sha256(file.read(_SMALL_BYTES))
+            # its buffer of 256 KiB costs more than a small file
+            return hashlib.file_digest(file, lambda: seen).digest() if file.peek(1) else seen.digest()
     except _RefusedFileError as refusal:
         return str(refusal)
     except OSError as error:

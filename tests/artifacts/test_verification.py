@@ -275,13 +275,13 @@ def test_preflight_is_the_plain_loop_with_threads(menagerie, data, threads):
 
 def test_each_file_is_hashed_once_and_few_are_in_flight(tmp_path, monkeypatch):
     hashed, ahead, lock = [], [], threading.Lock()
-    file_digest = hashlib.file_digest
+    digest = verification._digest
 
-    def counted(file, algorithm):
-        digest = file_digest(file, algorithm)
+    def counted(path):
+        found = digest(path)
         with lock:
-            hashed.append(file.fileno())
-        return digest
+            hashed.append(path)
+        return found
 
     def files():
         for number in range(300):
@@ -291,10 +291,20 @@ def test_each_file_is_hashed_once_and_few_are_in_flight(tmp_path, monkeypatch):
             for row in range(3):
                 yield NamedFile(path, DIGEST, f"{number}.{row}")
 
-    monkeypatch.setattr(hashlib, "file_digest", counted)
+    monkeypatch.setattr(verification, "_digest", counted)
     assert preflight(files(), threads=2) == []
-    assert len(hashed) == 300
-    assert max(ahead) <= 2 * verification._FILES_IN_FLIGHT_PER_THREAD + 1
+    assert len(set(hashed)) == len(hashed) == 300
+    assert max(ahead) <= (2 * verification._TASKS_IN_FLIGHT_PER_THREAD + 1) * verification._FILES_OF_A_TASK
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 300_000])
+def test_files_of_any_size_are_hashed_whole(tmp_path, beyond):
+    data = bytes(range(256)) * 5000
+    data = data[: verification._SMALL_BYTES + beyond]
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    assert preflight([NamedFile(path, hashlib.sha256(data).hexdigest(), "1")]) == []
+    assert len(preflight([NamedFile(path, hashlib.sha256(data[:-1]).hexdigest(), "1")])) == 1
 
 
 def test_no_descriptor_is_left_open(base):
