@@ -146,7 +146,7 @@ class RowColumns:
         transform, attack, source = transform_parts(case)
         told: tuple[Any, ...] = (
             *(standing, settled.outcome, key.suite, key.params, key.adapter),
-            *(case.get("state"), transform, case.get("arm"), case.get("expected")),
+            *(case.get("state"), transform, case.get("arm"), case.get("expected"), case.get("media_type")),
         )
         if attack.__class__ is dict:
             strength = attack.get("strength")

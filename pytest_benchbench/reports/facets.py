@@ -38,6 +38,7 @@ class Facets(NamedTuple):
     Attributes:
         transform: The transform's name.
         expected: What the case expects, whatever an expectations file says.
+        media_type: What the artifact is; attacks of one family name differ between media.
         family: What an attack shares with those that differ from it in strength only.
         strength: In the unit of its family; ``None`` where nothing varies.
         provider: Who made the carrier: ``provider`` of ``transform.parameters.source``.
@@ -49,6 +50,7 @@ class Facets(NamedTuple):
     transform: str | None = None
     arm: str | None = None
     expected: str | None = None
+    media_type: str | None = None
     family: str | None = None
     strength: float | None = None
     provider: str | None = None
@@ -67,7 +69,7 @@ class Facets(NamedTuple):
         attack = attack if isinstance(attack, dict) else _NOTHING
         source = source if isinstance(source, dict) else _NOTHING
         return cls(
-            **{name: facet(row, name) for name in ("state", "transform", "arm", "expected")},
+            **{name: facet(row, name) for name in ("state", "transform", "arm", "expected", "media_type")},
             family=_text(attack.get("family")),
             strength=_number(attack.get("strength")),
             provider=_text(source.get("provider")),
