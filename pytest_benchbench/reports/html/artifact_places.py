@@ -1,0 +1,106 @@
+"""Where the files of recorded rows may lie: beside their manifests, and in folders that the user names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_benchbench.artifacts.verification import ArtifactPathError, resolve_artifact
+from pytest_benchbench.manifests.reading import Manifest
+
+_STATE_FOLDERS = (".benchbench", "runs")
+"""Where a project keeps its runs by default."""
+
+
+class ArtifactPlaces:
+    """Finds where the files of rows may lie. That a file is the one that was measured is for the reader to verify.
+
+    Args:
+        folders: By the digest of a manifest, the folders in which it may lie.
+        roots: Further folders: files may lie there, and paths are also read as relative to them.
+    """
+
+    def __init__(self, folders: Mapping[str, Sequence[Path]], roots: Sequence[Path] = ()) -> None:
+        self._folders = folders
+        self._roots = tuple(roots)
+
+    @classmethod
+    def of_manifests(cls, manifests: Iterable[Manifest], roots: Sequence[Path] = ()) -> ArtifactPlaces:
+        """Know the places of manifests that are open, as at the end of a session.
+
+        Args:
+            manifests: Those of the session's plan.
+            roots: Its ``--bench-artifact-root``.
+        """
+        folders: defaultdict[str, list[Path]] = defaultdict(list)
+        for manifest in manifests:
+            folders[manifest.sha256].append(manifest.directory)
+        return cls(folders, roots)
+
+    @classmethod
+    def of_runs(cls, runs: Iterable[tuple[Path, Mapping[str, Any]]], roots: Sequence[Path] = ()) -> ArtifactPlaces:
+        """Find the manifests that recorded runs name.
+
+        ``run.json`` has each manifest's path as the user wrote it, from a directory that it does not tell. It is looked for
+        from the working directory, from where the run's directory lies, and from the project that keeps it. A folder inside
+        one of these counts if it is there; one elsewhere, to which a ``run.json`` from anywhere could point, only if the
+        manifest in it has the recorded digest.
+
+        Args:
+            runs: The directory of each run with its ``run.json``, whose ``manifests`` are read.
+            roots: Folders that the user names (``--artifact-root``).
+        """
+        folders: defaultdict[str, list[Path]] = defaultdict(list)
+        for directory, document in runs:
+            starts = [*dict.fromkeys([Path.cwd(), *_starts(directory.absolute())])]
+            for manifest in document["manifests"]:
+                known = folders[manifest["sha256"]]
+                known += [folder for folder in _folders(manifest["path"], manifest["sha256"], starts) if folder not in known]
+        return cls(folders, roots)
+
+    def __call__(self, manifest_sha256: str, written: str) -> tuple[str, ...]:
+        """Give the real paths at which a file may lie, the likeliest first; whether there is one is not looked at.
+
+        Args:
+            manifest_sha256: Digest of the manifest that names the file.
+            written: Its path as the manifest writes it.
+
+        Returns:
+            Paths inside the manifest's folder or a root, each once; none where nobody knows of the manifest, or the path
+            leads elsewhere.
+        """
+        found: dict[str, None] = {}
+        for base in (*self._folders.get(manifest_sha256, ()), *self._roots):
+            try:
+                found.setdefault(resolve_artifact(written, base=base, roots=self._roots))
+            except ArtifactPathError:
+                continue
+        return tuple(found)
+
+
+def _starts(directory: Path) -> Iterator[Path]:
+    """Give the directories from which a run may have been started."""
+    yield directory.parent
+    if directory.parent.parts[-2:] == _STATE_FOLDERS:
+        yield directory.parents[2]
+
+
+def _folders(written: str, sha256: str, starts: Iterable[Path]) -> Iterator[Path]:
+    for start in starts:
+        try:
+            manifest = (start / written).resolve()
+            inside = manifest.is_relative_to(start.resolve())
+            if manifest.parent.is_dir() and (inside or _digest(manifest) == sha256):
+                yield manifest.parent
+        except (OSError, ValueError, RuntimeError):  # what is no path leads nowhere
+            continue
+
+
+def _digest(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
