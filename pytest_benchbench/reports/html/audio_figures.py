@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from pytest_benchbench.artifacts.audio import AUDIO_RATE, decode_audio
 from pytest_benchbench.reports.html.figure import Figure
-from pytest_benchbench.reports.html.raster import columns_of, extremes, line_drawing, photograph, thumbnail
+from pytest_benchbench.reports.html.raster import columns_of, extremes, line_drawing, photograph
 
 MAX_SECONDS = 900.0
 """Longest sound that is decoded to draw it."""
@@ -44,12 +45,13 @@ def audio_figures(data: bytes, name: str, room: int) -> list[Figure]:
     peak = float(np.abs(samples).max())
     figures = []
     if (uri := line_drawing(waveform(samples, peak), room // 2)) is not None:
-        scale = f"from −{peak:.4g} to {peak:.4g} of full scale" if peak else "silent"
+        scale = f"from -{peak:.4g} to {peak:.4g} of full scale" if peak else "silent"
         caption = f"{name}: waveform, {seconds} from left to right, {scale}."
         figures.append(Figure(uri, f"Waveform of {name}", caption))
     if peak:
         room -= sum(len(figure.data_uri) for figure in figures)
-        picture = thumbnail(spectrogram(samples), WIDTH)
+        drawn = Image.fromarray(spectrogram(samples))
+        picture = drawn.resize((WIDTH, drawn.height), Image.Resampling.NEAREST)
         if (uri := photograph(picture, room)) is not None:
             caption = (
                 f"{name}: spectrogram, {seconds} from left to right, 0 to {AUDIO_RATE // 2000} kHz upwards; white is the "
@@ -102,4 +104,5 @@ def spectrogram(samples: NDArray[np.float32]) -> NDArray[np.uint8]:
     decibels = (
         10 * np.log10(np.maximum(bands / loudest, 10 ** (-RANGE_DB / 10))) if loudest else np.full_like(bands, -RANGE_DB)
     )
-    return np.rint((decibels / RANGE_DB + 1) * 255).astype(np.uint8)
+    drawn: NDArray[np.uint8] = np.rint((decibels / RANGE_DB + 1) * 255).astype(np.uint8)
+    return drawn

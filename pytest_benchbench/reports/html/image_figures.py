@@ -39,7 +39,7 @@ def image_figures(data: bytes, name: str, read_reference: Callable[[], bytes] | 
     uri = photograph(thumbnail(image.pixels), room if read_reference is None else room // 2)
     if uri is None:
         return []
-    caption = f"{name}, {width} × {height} pixels."
+    caption = f"{name}, {width} x {height} pixels."
     alt = f"Thumbnail of {name}"
     if read_reference is None:
         return [Figure(uri, alt, f"{caption} The case has no reference.")]
@@ -62,7 +62,7 @@ def _difference_figure(image: Image, name: str, read_reference: Callable[[], byt
             return f"No difference: the {which} has {side.incomparable}."
     if image.pixels.shape != reference.pixels.shape:
         height, width, _ = reference.pixels.shape
-        return f"No difference: the reference has {width} × {height} pixels."
+        return f"No difference: the reference has {width} x {height} pixels."
     difference, block = reduced_difference(image.pixels, reference.pixels)
     largest = int(difference.max())
     if not largest:
@@ -71,10 +71,10 @@ def _difference_figure(image: Image, name: str, read_reference: Callable[[], byt
     uri = photograph(thumbnail(difference * np.uint8(times)), room)
     if uri is None:
         return "The page has no room for the difference."
-    of = "each pixel" if block == 1 else f"each block of {block} × {block} pixels, its largest"
+    of = "each pixel" if block == 1 else f"each block of {block} x {block} pixels, its largest"
     caption = (
-        f"Difference from the reference in {of}, shown {times} times as large: black is none, white {255 / times:.4g} of 255. "
-        f"Largest difference: {largest} of 255."
+        f"Difference from the reference in {of}, shown {times} times as large: black is none, white {255 / times:.4g} of "
+        f"255. Largest difference: {largest} of 255."
     )
     return Figure(uri, f"Difference of {name} from its reference, {times} times as large", caption)
 
@@ -87,8 +87,8 @@ def reduced_difference(artifact: NDArray[np.uint8], reference: NDArray[np.uint8]
         reference: The same shape.
 
     Returns:
-        Shape (rows, columns), at most ``LONGEST_SIDE`` each, and the side of a block in pixels; blocks at the lower and right
-        edge may be smaller.
+        Shape (rows, columns), at most ``LONGEST_SIDE`` each, and the side of a block in pixels; blocks at the lower and
+        right edge may be smaller.
     """
     height, width, _ = artifact.shape
     block = -(-max(height, width) // LONGEST_SIDE)

@@ -35,7 +35,7 @@ MAX_CASE_SECONDS = 10.0
 """How long drawing those of one case may take before it is given up."""
 
 FindArtifact = Callable[[str, str], Sequence[str]]
-"""Given the digest of a manifest and a path as it writes it: the real paths at which the file may lie, the likeliest first."""
+"""Given the digest of a manifest and a path as it writes it, the real paths where the file may lie, the likeliest first."""
 
 
 def failing_pictures(

@@ -88,11 +88,11 @@ def columns_of(lows: NDArray[np.float64], highs: NDArray[np.float64], height: in
         height: Rows of the drawing.
 
     Returns:
-        Shape (height, width), row 0 on top; each column has ink in one row at least.
+        Shape (height, width), row 0 on top; each column has ink in two rows at least.
     """
     rows = np.arange(height)[:, None]
     top = np.rint((1.0 - highs) * (height - 1))
-    bottom = np.rint((1.0 - lows) * (height - 1))
+    bottom = np.rint((1.0 - lows) * (height - 1)) + 1
     return (rows >= top) & (rows <= bottom)
 
 

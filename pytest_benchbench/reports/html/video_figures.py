@@ -79,7 +79,7 @@ def _strip(pictures: Sequence[Pillow.Image], shares: NDArray[np.float64] | None)
     columns = min(_COLUMNS, len(pictures))
     rows = -(-len(pictures) // columns)
     size = (columns * (width + _GAP) - _GAP, rows * (height + bar + _GAP) - _GAP)
-    strip = Pillow.new("RGB", size, "white")
+    strip = Pillow.new("RGB", size, "gray")
     for number, picture in enumerate(pictures):
         row, column = divmod(number, columns)
         left, top = column * (width + _GAP), row * (height + bar + _GAP)
@@ -93,7 +93,7 @@ def _strip(pictures: Sequence[Pillow.Image], shares: NDArray[np.float64] | None)
 def _caption(video: Video, name: str, numbers: Sequence[int], series: NDArray[np.float64] | None) -> str:
     frames, height, width, _ = video.shape
     shown = ", ".join(str(number) for number in numbers)
-    caption = f"{name}, {width} × {height} pixels, {frames} frames, {float(video.rate):.4g} a second. Frames {shown}."
+    caption = f"{name}, {width} x {height} pixels, {frames} frames, {float(video.rate):.4g} a second. Frames {shown}."
     if series is None:
         return caption
     bits = ", ".join(f"{share:.3g}" for share in series[numbers])
