@@ -3,6 +3,8 @@
 import hashlib
 import json
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # Imported before any inner session: pytester forgets modules that an inner session imports first, and NumPy cannot be
 # imported twice.
@@ -78,7 +80,10 @@ CONFTEST = """
         def detect_batch(self, samples):
             with open("waves.txt", "a") as file:
                 print(len(samples), file=file)
-            return [Detection(sample.data.decode().split()[0]) for sample in samples]
+            words = [sample.data.decode().split()[0] for sample in samples]
+            if "exit" in words:
+                os._exit(3)
+            return [Detection(word) for word in words]
 
         def describe(self):
             return AdapterDescription("1", "what the file says")
@@ -125,6 +130,12 @@ class Project:
         self.rows.append(row | fields)
         return self.rows[-1]
 
+    def cases(self, *said, **fields):
+        """Write cases cat-01, cat-02, ... whose files say this."""
+        for number, says in enumerate(said, 1):
+            self.case(f"cat-{number:02}", says, **fields)
+        self.write()
+
     def write(self, name="cases.jsonl", rows=None):
         """Write the cases added so far (or these rows) as a manifest."""
         path = self.path / name
@@ -147,6 +158,15 @@ class Project:
             return self.pytester.runpytest_subprocess("-n", str(workers), *arguments)
         return self.pytester.runpytest_inprocess("-p", "no:xdist", *arguments)
 
+    def alone(self, *arguments):
+        """Run the inner pytest in a process of its own, without workers."""
+        return self.pytester.runpytest_subprocess("-p", "no:xdist", "-p", "no:randomly", *arguments)
+
+    def kill(self, *arguments):
+        """Begin a run that a row which says ``exit`` ends at once, its process too."""
+        result = self.alone("--bench-run-dir=run", "cases.jsonl", *arguments)
+        assert result.ret == 3
+
     @property
     def evidence(self):
         return [json.loads(line) for line in (self.path / "run" / "evidence.jsonl").read_text().splitlines()]
@@ -155,6 +175,16 @@ class Project:
     def outcomes(self):
         """The outcome of each line of evidence by case id; of the last line where there are several."""
         return {row["key"]["case_id"]: row["outcome"] for row in self.evidence}
+
+    @property
+    def tried(self):
+        """Case id and attempt of every line of the evidence, in its order."""
+        return [(row["key"]["case_id"], row["key"]["attempt"]) for row in self.evidence]
+
+    @property
+    def results(self):
+        """What the report says was observed, as text: the same observations give the same."""
+        return json.dumps(self.document("report.json")["results"])
 
     def document(self, name):
         return json.loads((self.path / "run" / name).read_text())
@@ -172,3 +202,43 @@ def project(pytester, monkeypatch):
 @pytest.fixture(params=[0, 2], ids=["one-process", "two-workers"])
 def workers(request):
     return request.param
+
+
+@pytest.fixture
+def faulty(project):
+    """A run with an answer, an error and an unavailable adapter."""
+    project.case("cat-01")
+    project.case("cat-02", "raise")
+    project.case("cat-03", adapter="absent")
+    project.write()
+    assert project.run("cases.jsonl").ret == 1
+    return project
+
+
+@pytest.fixture
+def begun(project):
+    """A run of which one row is missing."""
+    project.cases("detected", "detected")
+    project.run("cases.jsonl", "-k", "cat-01")
+    return project
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A web server on this machine; gives its port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"hello")
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+        thread = threading.Thread(target=served.serve_forever)
+        thread.start()
+        yield served.server_address[1]
+        served.shutdown()
+        thread.join()

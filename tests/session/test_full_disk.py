@@ -1,7 +1,5 @@
 """A disk that is full: the session ends with one line, what was written stays valid, and the run can be gone on with."""
 
-import json
-
 import pytest
 
 FULL_DISK = """
@@ -33,10 +31,6 @@ def forty(project):
     return project
 
 
-def results(project):
-    return json.dumps(project.document("report.json")["results"])
-
-
 def test_evidence_that_cannot_be_written_ends_the_session(forty, workers):
     result = limited(forty, 20_000, "--bench-run-dir=run", workers=workers)
     assert result.ret == 21
@@ -49,12 +43,12 @@ def test_evidence_that_cannot_be_written_ends_the_session(forty, workers):
 
 def test_a_run_that_broke_off_is_finished_where_there_is_room(forty, workers):
     forty.run("cases.jsonl")
-    whole = results(forty)
+    whole = forty.results
     (forty.path / "run").rename(forty.path / "whole")
     assert limited(forty, 20_000, "--bench-run-dir=run", workers=workers).ret == 21
     assert forty.resume("cases.jsonl", workers=workers).ret == 0
     assert sorted(row["key"]["case_id"] for row in forty.evidence) == [f"cat-{number:02}" for number in range(1, 41)]
-    assert results(forty) == whole
+    assert forty.results == whole
 
 
 def test_a_disk_that_is_still_full_changes_nothing(forty):
