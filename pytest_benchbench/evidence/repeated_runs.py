@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,7 @@ class RepeatedRuns:
 
     def _begins(self) -> list[int]:
         """Give the place of each run's first settled row."""
-        return np.cumsum([0, *self._rows_in[:-1]]).tolist()
+        return [0, *accumulate(self._rows_in[:-1])]
 
     def _refuse_other_cases(self) -> None:
         """Refuse a case id that means something else in another run.
