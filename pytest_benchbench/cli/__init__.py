@@ -10,8 +10,10 @@ _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "manifest": "Write a manifest from files of one's own.",
+    "report": "Sum up one or several runs, or export their rows.",
     "run": "Run shards on many workers and merge them.",
     "merge": "Join the directories of runs, such as shards.",
+    "profile": "Measure what whole processes cost, in time and memory.",
     "validate": "Say what is wrong with a manifest.",
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -15,6 +14,7 @@ import msgspec
 
 from pytest_benchbench.engines import EngineError
 from pytest_benchbench.engines.artifact_source import INSTALL
+from pytest_benchbench.engines.pytest_process import exit_text, last_line
 from pytest_benchbench.engines.shard_job import Installation, ShardJob, ShardResult
 from pytest_benchbench.engines.shard_process import KILLED_BY_SIGNAL
 from pytest_benchbench.engines.shard_task import installation, run_shard, stop_run
@@ -38,13 +38,6 @@ RESULTS = frozenset({0, 1, 21})
 """Exit codes of pytest with which a shard was run to its end: all met, failures, incomplete evidence."""
 
 INCOMPLETE = 21
-
-_MEANINGS = {
-    2: "interrupted, or a suite that cannot be collected",
-    3: "an internal error",
-    4: "wrong use",
-    5: "no tests",
-}
 
 
 class Listener(Protocol):
@@ -250,12 +243,11 @@ def _take(future: Future, job: ShardJob, listener: Listener) -> tuple[ShardResul
         return result, worker
     log = listener.keep_log(result)
     if code > KILLED_BY_SIGNAL:
-        raise _TryFailedError(f"pytest on {worker} was ended by {_signal_name(code - KILLED_BY_SIGNAL)}; {log}")
+        raise _TryFailedError(f"pytest on {worker} was {exit_text(code)}; {log}")
     if code in RESULTS:
-        raise EngineError(f"{shard}: pytest left no run directory: {_last_line(result.log)}; {log}")
-    meaning = _MEANINGS.get(code, "which is none of its own codes")
+        raise EngineError(f"{shard}: pytest left no run directory: {last_line(result.log)}; {log}")
     status = 2 if code in (4, 5) else INCOMPLETE
-    raise EngineError(f"{shard}: pytest exited {code} ({meaning}): {_last_line(result.log)}; {log}", status)
+    raise EngineError(f"{shard}: pytest {exit_text(code)}: {last_line(result.log)}; {log}", status)
 
 
 def _stop(client: Client, run: str, futures: list[Future]) -> None:
@@ -265,20 +257,6 @@ def _stop(client: Client, run: str, futures: list[Future]) -> None:
     with contextlib.suppress(Exception):
         client.cancel(futures, force=True)
         client.run(stop_run, run, on_error="ignore")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _last_line(log: str) -> str:
-    """Give the line of a log that says what was wrong."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR: ")]
-    return (errors[:1] or lines[-1:] or ["it printed nothing"])[0].removeprefix("ERROR: ")
 
 
 def one_line(error: BaseException) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -20,13 +19,11 @@ from pytest_benchbench.engines import UnfetchableError
 from pytest_benchbench.engines.artifact_cache import ArtifactCache
 from pytest_benchbench.engines.artifact_source import open_source
 from pytest_benchbench.engines.materialising import materialise
+from pytest_benchbench.engines.pytest_process import let_go, own_cache, run_pytest
 from pytest_benchbench.engines.shard_job import SHARED_FILE, Installation, ShardJob, ShardResult, manifest_value
 from pytest_benchbench.engines.shard_process import GRACE_SECONDS
 from pytest_benchbench.evidence.writing import EvidenceInUseError, EvidenceWriter
 from pytest_benchbench.manifests.sharding import Shard
-
-LOG_BYTES = 64 * 1024
-"""As much is kept of the end of what pytest printed."""
 
 LOCK_SECONDS = 6 * GRACE_SECONDS
 """How long the pytest of a lost worker may hold on to its run directory before another one is begun."""
@@ -38,8 +35,6 @@ MAX_RETURNED_BYTES = 1 << 30
 
 MAX_TRIES = 100
 """Run directories of one shard that may lie side by side before a worker refuses to make another one."""
-
-_CONFIGURATIONS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
 class _CannotRunError(Exception):
@@ -61,7 +56,7 @@ class _Running:
             self._processes[run].add(process)
             stopped = run in self._stopped
         if stopped:
-            _let_go(process)
+            let_go(process)
         try:
             yield
         finally:
@@ -74,7 +69,7 @@ class _Running:
             self._stopped.add(run)
             processes = list(self._processes[run])
         for process in processes:
-            _let_go(process)
+            let_go(process)
 
 
 _RUNNING = _Running()
@@ -167,30 +162,14 @@ def _run_in(job: ShardJob, arguments: Sequence[str], directory: Path, *, shared:
         if resumed and not _can_go_on(path):
             continue
         place = f"--bench-resume={path}" if resumed else f"--bench-run-dir={path}"
-        with _own_cache(job) as own:
-            code, log = _pytest(job, [*arguments, f"--bench-shard={job.shard}", "--bench-gate=off", place, *own])
+        with own_cache(job.arguments, job.project) as own:  # the project's has the ids of the rows of all other shards
+            command = [*arguments, f"--bench-shard={job.shard}", "--bench-gate=off", place, *own]
+            code, log = run_pytest(command, job.project, known_to=partial(_RUNNING.added, job.run))
         if not path.is_dir() or shared:
             kept = name if path.is_dir() else None
             return ShardResult(job.shard, exit_code=code, directory=kept, log=log, resumed=resumed)
         return ShardResult(job.shard, exit_code=code, files=_files_of(path), log=log)
     raise _CannotRunError(f"{directory / job.name}: {MAX_TRIES} tries are there already; remove them")
-
-
-@contextmanager
-def _own_cache(job: ShardJob) -> Iterator[Sequence[str]]:
-    """Give the arguments by which pytest has a cache of its own: it would read the ids of the rows of all other shards.
-
-    Where the cache is switched off there is nothing to be said about it; pytest may even refuse to be told.
-    """
-    given = [*job.arguments, os.environ.get("PYTEST_ADDOPTS", "")]
-    for name in _CONFIGURATIONS:
-        with suppress(OSError):
-            given.append((Path(job.project) / name).read_text(encoding="utf-8", errors="replace"))
-    if any("no:cacheprovider" in text for text in given):
-        yield []
-        return
-    with tempfile.TemporaryDirectory(prefix="benchbench-cache-", ignore_cleanup_errors=True) as folder:
-        yield ["-o", f"cache_dir={folder}"]
 
 
 def _can_go_on(path: Path) -> bool:
@@ -211,64 +190,6 @@ def _can_go_on(path: Path) -> bool:
         else:
             return True
     return False
-
-
-def _pytest(job: ShardJob, arguments: Sequence[str]) -> tuple[int, str]:
-    """Run pytest until it ends; it is ended with this process, in whatever way that dies.
-
-    Returns:
-        Its exit code and the end of what it printed.
-    """
-    command = [sys.executable, "-m", "pytest", *arguments]
-    process = subprocess.Popen(  # noqa: S603 - no shell; the arguments are the user's own
-        [sys.executable, "-m", "pytest_benchbench.engines.shard_process", *command],
-        cwd=job.project,
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # an interrupt at the terminal is for whoever wants the run, not for its parts
-    )
-    assert process.stdout is not None
-    tail = _Tail(process.stdout)
-    with process.stdout, _RUNNING.added(job.run, process):
-        reading = threading.Thread(target=tail.read, daemon=True)
-        reading.start()
-        code = process.wait()
-        reading.join()
-    _let_go(process)
-    return code, tail.text
-
-
-def _environment() -> dict[str, str]:
-    """Give this worker's environment without what would make pytest believe that it runs inside another one."""
-    inner = ("PYTEST_XDIST_", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
-    return {name: value for name, value in os.environ.items() if not name.startswith(inner)}
-
-
-def _let_go(process: subprocess.Popen[bytes]) -> None:
-    """Close the pipe by which a process knows that somebody wants it."""
-    assert process.stdin is not None
-    with nullcontext() if process.stdin.closed else process.stdin:
-        pass
-
-
-class _Tail:
-    """The end of what a process prints."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._kept = bytearray()
-
-    def read(self) -> None:
-        """Read until the stream ends, and keep the last ``LOG_BYTES``."""
-        while block := os.read(self._stream.fileno(), LOG_BYTES):
-            self._kept += block
-            del self._kept[:-LOG_BYTES]
-
-    @property
-    def text(self) -> str:
-        """What was kept."""
-        return bytes(self._kept).decode("utf-8", "replace")
 
 
 def _files_of(path: Path) -> dict[str, bytes]:

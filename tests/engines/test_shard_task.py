@@ -8,9 +8,10 @@ import signal
 import msgspec
 import pytest
 
+from pytest_benchbench.engines.pytest_process import LOG_BYTES
 from pytest_benchbench.engines.shard_job import SHARED_FILE, Installation, ShardResult, plan_jobs
 from pytest_benchbench.engines.shard_process import KILLED_BY_SIGNAL
-from pytest_benchbench.engines.shard_task import LOG_BYTES, run_shard, stop_run
+from pytest_benchbench.engines.shard_task import run_shard, stop_run
 from pytest_benchbench.evidence.writing import EvidenceWriter
 from pytest_benchbench.session.merging import merge_runs
 
