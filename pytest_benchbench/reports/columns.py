@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
@@ -17,6 +17,8 @@ from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, Standing, bas
 from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow, FidelityRecord
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 from pytest_benchbench.reports.facets import CaseField, Facets, Kind, Series, transform_parts
+from pytest_benchbench.reports.message_bits import message_bits
+from pytest_benchbench.reports.ordering import sort_key
 
 ANSWERED: frozenset[str] = VERDICT_STANDINGS | {"unstable"}
 """The standings of rows whose detector said something about the artifact."""
@@ -64,6 +66,8 @@ class Rows:
             two of a million bases share theirs has a chance of 3e-8.
         artifacts: SHA-256 of each row's artifact; zero bytes for rows that are not ``ANSWERED``.
         fidelity: What is known of each row's fidelity, as a place in ``FIDELITY``, of shape (rows,).
+        message_bits: For each value of the quantity ``message_bit_accuracy`` the number of bits of which it is the share, 0
+            where nobody says; see ``message_bits``.
         quantities: ``DETECTION_QUANTITIES`` of the rows with a verdict and ``FIDELITY_QUANTITIES`` of those that were run.
     """
 
@@ -72,6 +76,7 @@ class Rows:
     bases: NDArray[np.uint64]
     artifacts: DigestColumn
     fidelity: NDArray[np.uint8]
+    message_bits: NDArray[np.uint32]
     quantities: Mapping[str, Quantity]
 
     def counts(self) -> NDArray[np.intp]:
@@ -84,9 +89,31 @@ class Rows:
             return np.zeros(0, dtype=np.bool_)
         return np.array([is_wanted(kind) for kind in self.kinds], dtype=np.bool_)[self.of_rows]
 
+    def grouped(
+        self, key: Callable[[Kind], tuple[str | None, ...]], places: NDArray[np.integer[Any]] | None = None
+    ) -> Iterator[tuple[tuple[str | None, ...], NDArray[np.intp]]]:
+        """Yield every key that has a row, sorted, with its rows.
+
+        Args:
+            key: Tells rows apart by their kind.
+            places: The rows that are looked at; all of them unless told otherwise.
+
+        Yields:
+            The key, and positions in ``places`` (of all rows: places), ascending.
+        """
+        keys = sorted({key(kind) for kind in self.kinds}, key=sort_key)
+        numbers = {each: number for number, each in enumerate(keys)}
+        of_kinds = np.array([numbers[key(kind)] for kind in self.kinds], dtype=np.uint32)
+        groups = of_kinds[self.of_rows if places is None else self.of_rows[places]] if keys else of_kinds
+        order = np.argsort(groups, kind="stable")
+        bounds = np.searchsorted(groups[order], np.arange(len(keys) + 1))
+        for each, begin, end in zip(keys, bounds[:-1], bounds[1:], strict=True):
+            if begin < end:
+                yield each, order[begin:end]
+
 
 class RowColumns:
-    """Takes every settled row once. Memory: 45 bytes a row and 12 for each number that it has.
+    """Takes every settled row once. Memory: 45 bytes a row and 12 or 16 for each number that it has.
 
     Args:
         fields: Fields of the cases by which rows are told apart too.
@@ -106,6 +133,7 @@ class RowColumns:
         self._last_base_digest = bytes(_BASE_BYTES)
         self._artifacts = DigestColumn(_SHA256_BYTES)
         self._fidelities = bytearray()
+        self._message_bits = array("I")
         names = (*DETECTION_QUANTITIES, *FIDELITY_QUANTITIES)
         self._quantities = {name: (array("I"), array("d")) for name in names}
         self._accuracy, self._score = (self._quantities[name] for name in DETECTION_QUANTITIES)
@@ -175,6 +203,7 @@ class RowColumns:
             places, values = self._accuracy
             places.append(place)
             values.append(accuracy)
+            self._message_bits.append(message_bits(detection))
         if (score := detection.score) is not None:
             places, values = self._score
             places.append(place)
@@ -198,6 +227,7 @@ class RowColumns:
             bases=np.frombuffer(self._bases, dtype=np.uint64),
             artifacts=self._artifacts,
             fidelity=np.frombuffer(self._fidelities, dtype=np.uint8),
+            message_bits=np.frombuffer(self._message_bits, dtype=np.uint32),
             quantities={
                 name: Quantity(np.frombuffer(places, dtype=np.uint32), np.frombuffer(values, dtype=np.float64))
                 for name, (places, values) in self._quantities.items()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
-from pytest_benchbench.evidence.observation import OUTCOMES, EvidenceRow
+from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.evidence.reading import SettledRow, index_evidence
+from pytest_benchbench.reports.columns import RowColumns, Rows
+from pytest_benchbench.reports.facets import CaseField, Series
 from pytest_benchbench.reports.listings import AS_EXPECTED, RowListings
+from pytest_benchbench.reports.message_matches import message_matches
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.provenance import Provenance
-from pytest_benchbench.reports.ranges import DetectionCell, DetectionRanges, FidelityCell, FidelityRanges
-from pytest_benchbench.reports.tables import Facets, Series, VerdictCell, VerdictTally
+from pytest_benchbench.reports.ranges import detection_ranges, fidelity_ranges
+from pytest_benchbench.reports.tables import VerdictTables
 from pytest_benchbench.reports.timing import TimingTally
 
 SCHEMA_VERSION = 1
@@ -25,12 +27,13 @@ SCHEMA_VERSION = 1
 REMOVAL_OUTCOMES = ("no_signal", "signal_remained", "unknown")
 
 
-def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
+def build_report(evidence: Path, run: Mapping[str, Any], *, by: Sequence[str] = ()) -> dict[str, Any]:
     """Sum a file of evidence.
 
     Args:
         evidence: An ``evidence.jsonl``. It is streamed: memory grows by some hundred bytes a row, whatever its size.
         run: The content of ``run.json``; it becomes the section ``environment``.
+        by: Paths of fields of the cases, such as ``transform.parameters.attack.strength``; each gets a table.
 
     Returns:
         A JSON document with the sections
@@ -45,33 +48,28 @@ def build_report(evidence: Path, run: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         EvidenceError: The file cannot be read as evidence, or rows of one case contradict each other.
+        ValueError: A path in ``by`` is none.
     """
+    summary = Summary(by)
     indexed = index_evidence(evidence)
-    summary = Summary()
     indexed.feed(summary.add)
     return summary.report(evidence.name, indexed.sha256, run)
 
 
-@dataclass(slots=True)
-class _Cell:
-    """The counters of rows that every table counts alike, found once for all of them."""
-
-    series: Series
-    facets: Facets
-    verdicts: VerdictCell
-    detections: DetectionCell
-    fidelity: FidelityCell
-
-
 class Summary:
-    """The counters of a report: every row passes once."""
+    """The counters of a report: every row passes once.
 
-    def __init__(self) -> None:
+    Args:
+        by: Paths of fields of the cases, such as ``transform.parameters.attack.strength``; each gets a table.
+
+    Raises:
+        ValueError: One is no path.
+    """
+
+    def __init__(self, by: Sequence[str] = ()) -> None:
+        self._fields = tuple(CaseField(path) for path in dict.fromkeys(by))
+        self._columns = RowColumns(self._fields)
         self._outcomes: Counter[str] = Counter()
-        self._cells: dict[tuple[Any, ...], _Cell] = {}  # by what the rows say, which may be no text
-        self._verdicts = VerdictTally()
-        self._detection_ranges = DetectionRanges()
-        self._fidelity = FidelityRanges()
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
         self._attempts = 0
@@ -94,48 +92,17 @@ class Summary:
             EvidenceError: It contradicts itself, or names no artifact.
         """
         row = settled.row
-        counts_as = standing(settled)
-        cell = self._cell(row)
+        kind = self._columns.add(settled, standing(settled))
         self._outcomes[settled.outcome] += 1
         self._attempts += settled.attempts
         self._retried += settled.attempts > 1
-        cell.verdicts.add(row, counts_as)
-        if counts_as in VERDICT_STANDINGS:
-            cell.detections.add(row.detection)
-        if counts_as != "not_run":
-            cell.fidelity.add(row.fidelity)
-        if cell.facets.state == "removed":
-            outcome = row.removal.outcome if row.removal and counts_as in VERDICT_STANDINGS else "unknown"
-            self._removal[*cell.series, cell.facets.transform, outcome] += 1
+        if kind.facets.state == "removed":
+            outcome = row.removal.outcome if row.removal and kind.standing in VERDICT_STANDINGS else "unknown"
+            self._removal[*kind.series, kind.facets.transform, outcome] += 1
         if settled.unstable or settled.outcome not in AS_EXPECTED:
             self._listings.add(settled)
         self._timing.add(row)
         self._provenance.add(row)
-
-    def _cell(self, row: EvidenceRow) -> _Cell:
-        """Give the counters that the row belongs to."""
-        key, case = row.key, row.case
-        transform = case.get("transform")
-        if isinstance(transform, dict):
-            transform = transform.get("name")
-        told = (key.suite, key.params, key.adapter, case.get("state"), transform, case.get("arm"))
-        try:
-            return self._cells[told]
-        except KeyError:
-            cell = self._cells[told] = self._new_cell(row)
-            return cell
-        except TypeError:  # what should be a text is a list or an object
-            return self._new_cell(row)
-
-    def _new_cell(self, row: EvidenceRow) -> _Cell:
-        series, facets = Series.of(row), Facets.of(row)
-        return _Cell(
-            series,
-            facets,
-            self._verdicts.cell(series, facets),
-            self._detection_ranges.cell(series, facets),
-            self._fidelity.cell(series, facets),
-        )
 
     def report(self, name: str, sha256: str, run: Mapping[str, Any]) -> dict[str, Any]:
         """Give the report on the rows so far; see ``build_report``.
@@ -147,23 +114,26 @@ class Summary:
         """
         return {
             "schema_version": SCHEMA_VERSION,
-            "results": _sorted_keys(self._results()),
+            "results": _sorted_keys(self._results(self._columns.rows())),
             "timing": self._timing.document(),
             "environment": dict(run),
             "attempts": self._attempts_document(),
             "inputs": self._provenance.document(name, sha256),
         }
 
-    def _results(self) -> dict[str, Any]:
+    def _results(self, rows: Rows) -> dict[str, Any]:
+        tables = VerdictTables(rows, self._fields)
         return {
             "rows": self._outcomes.total(),
             "outcomes": {outcome: self._outcomes[outcome] for outcome in OUTCOMES},
-            "tables": self._verdicts.tables(),
-            "absent_arms": self._verdicts.absent_arms(),
-            "conflicting_artifacts": self._verdicts.conflicting(),
+            "tables": tables.tables(),
+            "by": tables.by(),
+            "absent_arms": tables.absent_arms(),
+            "conflicting_artifacts": tables.conflicting(),
             "removal": self._removal_lines(),
-            "detection_ranges": self._detection_ranges.document(),
-            "fidelity": self._fidelity.document(),
+            "message_matches": message_matches(rows),
+            "detection_ranges": detection_ranges(rows),
+            "fidelity": fidelity_ranges(rows),
             **self._listings.results(),
         }
 

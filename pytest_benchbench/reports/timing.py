@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from pytest_benchbench.adapters.base import VERDICTS
 from pytest_benchbench.evidence.observation import EvidenceRow
-from pytest_benchbench.statistics.latency import Latency
+from pytest_benchbench.statistics.latency import Latency, rank_interval
 
 CALLS = ("cold", "warm")
+
+_PERCENTILES = {"p50_ms": 50, "p90_ms": 90, "p95_ms": 95}
 
 
 class TimingTally:
@@ -33,7 +38,32 @@ class TimingTally:
             self._calls[row.key.adapter, detection.call].append(detection.adapter_elapsed_ms)
 
     def document(self) -> dict[str, Any]:
-        """Give for each adapter the cold and the warm calls; null where there was none."""
-        summaries = {key: asdict(latency) for key, calls in self._calls.items() if (latency := Latency.of(calls))}
+        """Give for each adapter the cold and the warm calls; null where there was none.
+
+        Each percentile has an interval: the ranks, and the times there, between which the percentile of all calls lies with
+        the stated ``coverage``, if calls are independent. It is null where there are too few of them.
+        """
+        summaries = {key: _summary(calls) for key, calls in self._calls.items()}
         adapters = sorted({adapter for adapter, _ in summaries})
         return {adapter: {call: summaries.get((adapter, call)) for call in CALLS} for adapter in adapters}
+
+
+def _summary(calls: array[float]) -> dict[str, Any] | None:
+    ascending = np.sort(np.frombuffer(calls)).tolist()
+    latency = Latency.of(ascending)
+    if latency is None:
+        return None
+    return {**asdict(latency), "intervals": {name: _interval(ascending, p) for name, p in _PERCENTILES.items()}}
+
+
+def _interval(ascending: Sequence[float], p: float) -> dict[str, Any] | None:
+    interval = rank_interval(len(ascending), p)
+    if interval is None:
+        return None
+    return {
+        "low_rank": interval.low_rank,
+        "high_rank": interval.high_rank,
+        "low_ms": ascending[interval.low_rank - 1],
+        "high_ms": ascending[interval.high_rank - 1],
+        "coverage": interval.coverage,
+    }

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.stats import binom
 
 
 @settings(max_examples=30, deadline=None)
@@ -10,7 +11,42 @@ from hypothesis import given, settings, strategies as st
 def test_numbers_are_nearest_ranks(row, report, times):
     warm = report([row(f"c{i}", elapsed=time) for i, time in enumerate(times)])["timing"]["dwt-dct"]["warm"]
     p50, p90, p95 = np.percentile(times, [50, 90, 95], method="inverted_cdf")
-    assert warm == {"n": len(times), "p50_ms": p50, "p90_ms": p90, "p95_ms": p95, "max_ms": max(times)}
+    assert numbers(warm) == {"n": len(times), "p50_ms": p50, "p90_ms": p90, "p95_ms": p95, "max_ms": max(times)}
+
+
+def numbers(latency):
+    return {name: value for name, value in latency.items() if name != "intervals"}
+
+
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(1, 150), data=st.data())
+def test_intervals_reach_from_rank_to_rank_of_the_binomial_law(row, report, n, data):
+    times = data.draw(st.permutations([float(i) for i in range(1, n + 1)]))  # the value is the rank
+    intervals = report([row(f"c{i}", elapsed=time) for i, time in enumerate(times)])["timing"]["dwt-dct"]["warm"][
+        "intervals"
+    ]
+    assert intervals.keys() == {"p50_ms", "p90_ms", "p95_ms"}
+    for name, p in {"p50_ms": 0.5, "p90_ms": 0.9, "p95_ms": 0.95}.items():
+        below = binom(n, p)
+        low = max((rank for rank in range(1, n + 1) if below.cdf(rank - 1) <= 0.025), default=None)
+        high = min((rank for rank in range(1, n + 1) if below.sf(rank - 1) <= 0.025), default=None)
+        if low is None or high is None:
+            assert intervals[name] is None
+        else:
+            assert {key: value for key, value in intervals[name].items() if key != "coverage"} == {
+                "low_rank": low,
+                "high_rank": high,
+                "low_ms": float(low),
+                "high_ms": float(high),
+            }
+            assert intervals[name]["coverage"] == pytest.approx(below.cdf(high - 1) - below.cdf(low - 1), abs=1e-12)
+
+
+def test_a_hundred_calls_bound_their_95th_percentile_by_the_90th_and_the_slowest(row, report):
+    rows = [row(f"c{i}", elapsed=1.5 * i) for i in range(1, 101)]
+    interval = report(rows)["timing"]["dwt-dct"]["warm"]["intervals"]["p95_ms"]
+    assert (interval["low_rank"], interval["high_rank"]) == (90, 100)
+    assert (interval["low_ms"], interval["high_ms"]) == (135.0, 150.0)
 
 
 def test_cold_calls_and_adapters_are_kept_apart(row, report):
@@ -21,7 +57,7 @@ def test_cold_calls_and_adapters_are_kept_apart(row, report):
         row("d", adapter="x", call="cold", elapsed=7.0),
     ]
     timing = report(rows)["timing"]
-    assert timing["dwt-dct"] == {
+    assert {call: numbers(latency) for call, latency in timing["dwt-dct"].items()} == {
         "cold": {"n": 1, "p50_ms": 100.0, "p90_ms": 100.0, "p95_ms": 100.0, "max_ms": 100.0},
         "warm": {"n": 2, "p50_ms": 1.0, "p90_ms": 3.0, "p95_ms": 3.0, "max_ms": 3.0},
     }
@@ -36,7 +72,9 @@ def test_a_row_without_a_time_is_in_no_number(row, report):
 @pytest.mark.parametrize("status", ["error", "timeout", "inference-error", "too-small", "unsupported"])
 def test_a_call_without_a_verdict_is_in_no_number(row, report, status):
     rows = [row("a", status=status, elapsed=9000.0), row("b", status="scored", elapsed=2.0)]
-    assert report(rows)["timing"]["dwt-dct"]["warm"] == {"n": 1, "p50_ms": 2.0, "p90_ms": 2.0, "p95_ms": 2.0, "max_ms": 2.0}
+    latency = report(rows)["timing"]["dwt-dct"]["warm"]
+    assert numbers(latency) == {"n": 1, "p50_ms": 2.0, "p90_ms": 2.0, "p95_ms": 2.0, "max_ms": 2.0}
+    assert set(latency["intervals"].values()) == {None}
 
 
 def test_without_any_call_there_is_no_timing(row, report):
