@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
+from pytest_benchbench.reports.markdown_runs import run_sections
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, rate_cells, values_of
 from pytest_benchbench.reports.wording import outcome_line, where
 
@@ -46,11 +48,16 @@ def render_markdown(document: dict[str, Any]) -> str:
     blocks = ["# Benchmark report", outcome_line(results) + ".", *_gaps(document["environment"])]
     if series and "suite" not in identity:
         blocks.append(f"Suite: {cell(series[0]['suite'])}")
+    blocks += run_sections(document)
+    blocks += worst_slices_section(results, identity)
     for name, (title, columns) in _LISTS.items():
         blocks += _list(title, results[name], (*identity, *columns))
+    if "unstable_across_runs" in results:
+        blocks += _list("Rows about which the runs disagree", results["unstable_across_runs"], (*identity, "verdicts"))
     blocks += _conflicting(results["conflicting_artifacts"], identity)
     blocks += _verdicts(results, identity)
     blocks += _removal(results["removal"], identity)
+    blocks += flow_sections(results, identity)
     blocks += _detection_ranges(results["detection_ranges"], identity)
     blocks += _fidelity(results["fidelity"], identity)
     blocks += _timing(document["timing"])
@@ -70,6 +77,7 @@ def _list(title: str, listing: Line, columns: Sequence[str]) -> Iterator[str]:
     if not listing["count"]:
         return
     shown = listing["listed"][:LISTED]
+    columns = ("run", *columns) if "run" in shown[0] else columns  # of a report about several runs
     yield f"## {title}: {listing['count']}"
     yield pipe_table(
         ("manifest", "case", *columns), ([where(entry), entry["case_id"], *values_of(entry, columns)] for entry in shown)
@@ -178,7 +186,8 @@ def _attempts(attempts: Line) -> Iterator[str]:
 
 def _inputs(inputs: Line) -> Iterator[str]:
     yield "## Inputs"
-    files = [("evidence", inputs["evidence"]), *(("manifest", manifest) for manifest in inputs["manifests"])]
+    evidence = inputs["evidence"] if isinstance(inputs["evidence"], list) else [inputs["evidence"]]
+    files = [*(("evidence", file) for file in evidence), *(("manifest", manifest) for manifest in inputs["manifests"])]
     yield pipe_table(("file", "name", "sha256"), ([kind, *values_of(file, ("name", "sha256"))] for kind, file in files))
     adapters = ("alias", "name", "version", "rule", "options", "source_sha256", "weights", "rows")
     yield pipe_table(adapters, (values_of(entry, adapters) for entry in inputs["adapters"]))
@@ -191,7 +200,7 @@ def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
         yield "## Environment"
         yield from _decoding(environment.get("decoding", {}))
         yield pipe_table(
-            ("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps")})
+            ("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps", "notes")})
         )
         yield from _merged_from(environment.get("merged_from", []))
 
