@@ -1,0 +1,118 @@
+"""What a page says first: whether it went well, by which rules, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from pytest_benchbench.gates.decision import Decision
+from pytest_benchbench.reports.html.view import Field, Table, cell, shown, table_of, value_field
+from pytest_benchbench.reports.wording import WORST_FIRST, outcome_line
+
+Mood = Literal["ok", "warn", "bad"]
+
+_MOODS: Mapping[str, Mood] = {"pass": "ok", "refused": "bad", "inconclusive": "warn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The head of the page.
+
+    Attributes:
+        mood: What its edge is coloured by; the headline says the same in words.
+        headline: The gate's decision, or without a gate whether rows failed.
+        lines: What else is to be known at once.
+        outcomes: Rows by outcome, the worst first, without those that no row has.
+        gaps: Why the numbers are not about all that was to be measured.
+        rules: The gate's rules, those that did not pass first; ``None`` without a gate.
+    """
+
+    mood: Mood
+    headline: str
+    lines: Sequence[str]
+    outcomes: Sequence[tuple[str, int]]
+    gaps: Sequence[str]
+    rules: Table | None
+
+
+def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
+    """Say how it went.
+
+    Args:
+        document: What ``build_report`` gave.
+        gate: The decision, if a gate ran.
+    """
+    results = document["results"]
+    outcomes, unstable = results["outcomes"], results["unstable"]["count"]
+    gaps = list(_gaps(document["environment"], outcomes))
+    failed = outcomes["mismatch"] + outcomes["error"]
+    mood: Mood
+    if gate is not None:
+        mood, headline = _MOODS[gate.decision], f"Gate {shown(gate.policy.name)}: {gate.decision}"
+    elif not results["rows"]:
+        mood, headline = "warn", "Nothing was measured"
+    elif failed:
+        mood, headline = "bad", f"{failed} of {_rows(results['rows'])} failed"
+    elif gaps:
+        mood, headline = "warn", "No row failed, but the evidence is incomplete"
+    else:
+        mood, headline = "ok", f"No row failed of {_rows(results['rows'])}"
+    lines = [f"{outcome_line(results)}."]
+    if gate is None:
+        lines.append("No gate ran: whether this is good enough was decided by no rule but that no row may fail.")
+    if unstable:
+        lines.append(f"{_rows(unstable)} unstable: attempts gave different verdicts.")
+    if (across := results.get("unstable_across_runs")) and across["count"]:
+        lines.append(f"{across['count']} cases have different verdicts in different runs.")
+    return Verdict(
+        mood="warn" if mood == "ok" and gaps else mood,
+        headline=headline,
+        lines=lines,
+        outcomes=[(name, outcomes[name]) for name in WORST_FIRST if outcomes[name]],
+        gaps=gaps,
+        rules=None if gate is None else _rules(gate),
+    )
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
+
+
+def _gaps(run: Mapping[str, Any], outcomes: Mapping[str, int]) -> Iterator[str]:
+    planned = run.get("planned") or {}
+    if run.get("interrupted"):
+        yield "The run was interrupted."
+    if lost := planned.get("lost", 0) or outcomes["not_run"]:
+        yield f"{_rows(lost)} planned, never run to an end, and in no number below."
+    if left_out := planned.get("left_out", 0):
+        yield f"{_rows(left_out)} left out by the user's choice (such as -k, --lf or -x)."
+    if outcomes["unavailable"]:
+        yield f"{_rows(outcomes['unavailable'])} without an answer: the adapter was unavailable."
+    if outcomes["error"]:
+        yield f"{_rows(outcomes['error'])} without a verdict: errors."
+    for gap in run.get("gaps") or ():
+        yield shown(gap)
+
+
+def _rules(gate: Decision) -> Table:
+    order = {False: 0, None: 1, True: 2}
+    lines = [msgspec.structs.asdict(rule) for rule in sorted(gate.rules, key=lambda rule: order[rule.passed])]
+    words = {True: "passed", False: "failed", None: "cannot be computed"}
+    fields = [
+        value_field("id", "rule"),
+        Field("result", lambda line: cell(words[line["passed"]])),
+        value_field("slice", is_optional=True),
+        value_field("observed"),
+        value_field("bound", is_optional=True),
+        value_field("required"),
+        value_field("n"),
+        value_field("failures"),
+        value_field("max_failures", "most failures that pass"),
+        value_field("implied_by", "implied by", is_optional=True),
+        value_field("power", is_optional=True),
+    ]
+    note = f"Policy {shown(gate.policy.name)}, SHA-256 {gate.policy.sha256}."
+    return table_of("rules", "Rules, those that did not pass first", lines, fields, note=note)
