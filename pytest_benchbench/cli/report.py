@@ -1,0 +1,115 @@
+"""``benchbench report``: sum up one or several runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from pytest_benchbench.evidence.reading import EvidenceError
+from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
+from pytest_benchbench.reports.escaping import plain
+from pytest_benchbench.reports.export import EXPORTS
+from pytest_benchbench.reports.facets import CaseField
+from pytest_benchbench.reports.lines import terminal_lines
+from pytest_benchbench.reports.repeated import Progress
+from pytest_benchbench.reports.report_folder import MissingExtraError, ReportFolder, ReportFolderError, write_report
+
+
+def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    for path in value:
+        try:
+            CaseField(path)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return value
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, path_type=Path))
+@click.option("--output-dir", required=True, type=click.Path(path_type=Path), help="New folder for the report.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="FIELD",
+    callback=_fields,
+    help="A table by this field of the cases too, such as media_type or transform.parameters.attack.strength; repeatable.",
+)
+@click.option("--format", "formats", multiple=True, type=click.Choice(sorted(EXPORTS)), help="Export all rows; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
+def command(runs: tuple[Path, ...], output_dir: Path, by: tuple[str, ...], formats: tuple[str, ...], as_json: bool) -> None:
+    """Sum up one or several runs in a new folder: report.json, report.md and the exports that are asked for.
+
+    A RUN is the directory of a run, merged ones included, or a file of evidence. Each is an independent process that ran the
+    same cases; what they disagree about is listed. Runs in which a case id or an adapter's name means different things are
+    refused.
+
+    Exit codes: 0 done, whatever the runs observed; 1 a run is damaged, or the runs cannot be counted together (then nothing
+    is written); 2 wrong use.
+    """
+    try:
+        with _progress(runs) as progress:
+            report = write_report(runs, output_dir, by=by, formats=formats, progress=progress)
+    except MissingExtraError as error:
+        raise click.UsageError(str(error)) from None
+    except (RecordedRunError, EvidenceError, ReportFolderError) as error:
+        raise click.ClickException(str(error)) from None
+    for note in _notes(report):
+        click.echo(f"note: {plain(note)}", err=True)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_document(report)), indent=2).decode())
+        return
+    for line in _lines(report):
+        click.echo(line)
+
+
+def _lines(report: ReportFolder) -> Iterator[str]:
+    yield from (f"gap: {plain(gap)}" for gap in report.document["environment"].get("gaps", []))
+    yield from terminal_lines(report.document)
+    runs, unstable = len(report.document["runs"]), _unstable(report)
+    if unstable:
+        yield f"{unstable} row{'' if unstable == 1 else 's'} about which the runs disagree"
+    told = "1 run" if runs == 1 else f"{runs} runs"
+    yield f"reported on {told}: {report.path / 'report.md'}"
+
+
+def _notes(report: ReportFolder) -> list[str]:
+    by = report.document["results"]["by"]
+    absent = [field for field, lines in by.items() if all(line["value"] is None for line in lines)]
+    return [*report.document["environment"].get("notes", []), *(f"--by {field}: no case has this field" for field in absent)]
+
+
+def _unstable(report: ReportFolder) -> int | None:
+    listing = report.document["results"].get("unstable_across_runs")
+    return None if listing is None else listing["count"]
+
+
+def _document(report: ReportFolder) -> dict[str, Any]:
+    results = report.document["results"]
+    return {
+        "output_dir": str(report.path),
+        "files": report.files,
+        "runs": [{name: run[name] for name in ("run", "name", "run_id", "rows", "gaps")} for run in report.document["runs"]],
+        "rows": results["rows"],
+        "outcomes": results["outcomes"],
+        "unstable": results["unstable"]["count"],
+        "unstable_across_runs": _unstable(report),
+        "notes": _notes(report),
+    }
+
+
+@contextmanager
+def _progress(runs: tuple[Path, ...]) -> Iterator[Progress | None]:
+    """Show on a terminal how much of the evidence was taken in."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    files = [run / EVIDENCE if run.is_dir() else run for run in runs]
+    length = sum(file.stat().st_size for file in files if file.is_file())
+    with click.progressbar(length=2 * length, label="reading", file=sys.stderr) as bar:
+        yield bar.update
