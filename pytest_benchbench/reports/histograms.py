@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from pytest_benchbench.reports.columns import DETECTION_QUANTITIES, Rows
 from pytest_benchbench.reports.facets import Series
-from pytest_benchbench.reports.kind_groups import KindGroups
 from pytest_benchbench.reports.ordering import sort_key
 
 BINS: Final = 20
@@ -62,29 +60,20 @@ def histograms(rows: Rows) -> list[dict[str, Any]]:
         A line for each series, quantity and state in which it was reported, sorted. All states of a series share the edges
         of a quantity, so that their counts can be laid over each other.
     """
-    groups = KindGroups.of(rows.kinds, lambda kind: (kind.series, kind.facets.state), _order)
-    lines: list[dict[str, Any]] = []
-    for quantity in DETECTION_QUANTITIES:
-        places, values = rows.quantities[quantity].places, rows.quantities[quantity].values
-        of_values = rows.of_rows[places]
-        parts = [(key, values[part]) for key, part in zip(groups.keys, groups.parts(of_values), strict=True) if len(part)]
-        for series, states in groupby(parts, key=lambda part: part[0][0]):
-            shown = [(state, numbers) for (_, state), numbers in states]
-            edges = bin_edges(min(numbers.min() for _, numbers in shown), max(numbers.max() for _, numbers in shown))
+    lines = []
+    for name in DETECTION_QUANTITIES:
+        quantity = rows.quantities[name]
+        for series, places in rows.grouped(lambda kind: kind.series, quantity.places):
+            values = quantity.values[places]
+            edges = bin_edges(float(values.min()), float(values.max()))
             lines += [
                 {
-                    **series._asdict(),
-                    "quantity": quantity,
+                    **dict(zip(Series._fields, series, strict=True)),
+                    "quantity": name,
                     "state": state,
                     "edges": edges.tolist(),
-                    "counts": histogram(numbers, edges),
+                    "counts": histogram(values[part], edges),
                 }
-                for state, numbers in shown
+                for (state,), part in rows.grouped(lambda kind: (kind.facets.state,), quantity.places[places])
             ]
-    return sorted(
-        lines, key=lambda line: sort_key((*(line[name] for name in Series._fields), line["quantity"], line["state"]))
-    )
-
-
-def _order(key: tuple[Series, str | None]) -> object:
-    return sort_key((*key[0], key[1]))
+    return sorted(lines, key=lambda line: sort_key(line[name] for name in (*Series._fields, "quantity", "state")))

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pytest_benchbench.reports.columns import Rows
 from pytest_benchbench.reports.confusion import asserted
 from pytest_benchbench.reports.facets import Series
-from pytest_benchbench.reports.kind_groups import KindGroups
-from pytest_benchbench.reports.ordering import sort_key
 
 BINS: Final = 10
 
@@ -57,11 +55,10 @@ def reliability(rows: Rows) -> list[dict[str, Any]]:
         others: what is no probability has no reliability.
     """
     scores = rows.quantities["score"]
-    of_scores = rows.of_rows[scores.places]
-    groups: KindGroups[Series] = KindGroups.of(rows.kinds, lambda kind: kind.series if asserted(kind) else None, sort_key)
+    has_verdict = np.flatnonzero(rows.that(lambda kind: asserted(kind) is not None)[scores.places])
     is_detected = rows.that(lambda kind: asserted(kind) == "detected")[scores.places]
     return [
-        {**series._asdict(), "bins": bins}
-        for series, part in zip(groups.keys, groups.parts(of_scores), strict=True)
-        if (bins := reliability_bins(scores.values[part], is_detected[part])) is not None
+        {**dict(zip(Series._fields, series, strict=True)), "bins": bins}
+        for series, part in rows.grouped(lambda kind: kind.series, scores.places[has_verdict])
+        if (bins := reliability_bins(scores.values[has_verdict[part]], is_detected[has_verdict[part]])) is not None
     ]

@@ -13,14 +13,20 @@ from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
 from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.evidence.reading import SettledRow, index_evidence
 from pytest_benchbench.reports.columns import RowColumns, Rows
+from pytest_benchbench.reports.confusion import confusion
 from pytest_benchbench.reports.facets import CaseField, Series
+from pytest_benchbench.reports.histograms import histograms
 from pytest_benchbench.reports.listings import AS_EXPECTED, RowListings
 from pytest_benchbench.reports.message_matches import message_matches
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.provenance import Provenance
 from pytest_benchbench.reports.ranges import detection_ranges, fidelity_ranges
+from pytest_benchbench.reports.reliability import reliability
+from pytest_benchbench.reports.robustness import robustness
 from pytest_benchbench.reports.tables import VerdictTables
 from pytest_benchbench.reports.timing import TimingTally
+from pytest_benchbench.reports.transitions import transitions
+from pytest_benchbench.reports.worst_slices import worst_slices
 
 SCHEMA_VERSION = 1
 
@@ -134,6 +140,12 @@ class Summary:
             "message_matches": message_matches(rows),
             "detection_ranges": detection_ranges(rows),
             "fidelity": fidelity_ranges(rows),
+            "transitions": transitions(rows),
+            "robustness": robustness(rows, tables.artifacts),
+            "confusion": confusion(rows),
+            "histograms": histograms(rows),
+            "reliability": reliability(rows),
+            **worst_slices(rows),
             **self._listings.results(),
         }
 

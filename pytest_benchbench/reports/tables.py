@@ -49,13 +49,16 @@ class VerdictTables:
     Args:
         rows: All rows.
         fields: The fields that ``rows`` are told apart by.
+
+    Attributes:
+        artifacts: What each artifact was found to be.
     """
 
     def __init__(self, rows: Rows, fields: Sequence[CaseField] = ()) -> None:
         self._rows = rows
         self._fields = tuple(fields)
         self._counts = rows.counts().tolist()
-        self._verdicts = ArtifactVerdicts(rows)
+        self.artifacts = ArtifactVerdicts(rows)
         self._has_base = np.bincount(rows.of_rows[rows.bases != 0], minlength=len(rows.kinds)) > 0
 
     def tables(self) -> dict[str, list[Line]]:
@@ -72,7 +75,7 @@ class VerdictTables:
 
     def conflicting(self) -> dict[str, Any]:
         """List the artifacts about which an adapter gave different verdicts."""
-        return self._verdicts.conflicting()
+        return self.artifacts.conflicting()
 
     def absent_arms(self) -> list[Line]:
         """Name for each series the arms without any row; a series whose cases have no arms is left out."""
@@ -116,7 +119,7 @@ class VerdictTables:
             return []
         places = {key: place for place, key in enumerate(keys)}
         of_kinds = np.array([places[of(kind)] for kind in self._rows.kinds], dtype=np.intp)
-        counts = GroupCounts(self._verdicts.units, of_kinds[self._rows.of_rows[self._verdicts.answered]], len(keys))
+        counts = GroupCounts(self.artifacts.units, of_kinds[self._rows.of_rows[self.artifacts.answered]], len(keys))
         names_base = np.bincount(of_kinds[self._has_base], minlength=len(keys)) > 0
         return [
             {**rows, **_artifact_counts(artifacts), "bases": bases if has_base else None, "clustered95": clustered}
