@@ -1,5 +1,6 @@
 """A command ends with whoever wants it, and whatever it started ends with it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pytest_benchbench.engines.shard_process import KILLED_BY_SIGNAL
+from pytest_benchbench.engines.shard_process import KILLED_BY_SIGNAL, TELLS_COST
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 
@@ -103,3 +104,42 @@ def test_a_command_may_print_to_its_end_when_its_owner_is_dead(start, alive):
         assert living.readline() == "runs\n"
         owner.kill()
         assert living.read() == "ended\n"
+
+
+def cost_of(start, tmp_path, program, *, code=0):
+    """Run a program and give what it cost, as it is written down."""
+    file = tmp_path / "cost.json"
+    assert start(*SUPERVISOR, f"--cost={file}", sys.executable, "-c", program).wait(60) == code
+    return json.loads(file.read_text())
+
+
+MIB = 2**20
+
+
+@pytest.mark.skipif(not TELLS_COST, reason="this system tells no costs")
+def test_the_peak_is_that_of_the_command(start, tmp_path):
+    small = cost_of(start, tmp_path, "pass")["peak_bytes"]
+    large = cost_of(start, tmp_path, f"bytes(range(256)) * {200 * MIB // 256}")["peak_bytes"]
+    assert 195 * MIB < large - small < 215 * MIB
+
+
+@pytest.mark.skipif(not TELLS_COST, reason="this system tells no costs")
+def test_the_peak_is_not_that_of_whoever_wants_it(start, tmp_path):
+    occupied = b"occupied" * (300 * MIB // 8)
+    peak = cost_of(start, tmp_path, "pass")["peak_bytes"]
+    assert MIB < peak < len(occupied) // 3
+
+
+@pytest.mark.skipif(not TELLS_COST, reason="this system tells no costs")
+def test_times_are_those_of_the_command(start, tmp_path):
+    busy = "import time\nwhile time.process_time() < 0.5: pass"
+    cost = cost_of(start, tmp_path, busy)
+    assert 0.5 <= cost["user_s"] + cost["system_s"] + 0.01 <= cost["wall_s"] + 0.02
+    assert set(cost) == {"wall_s", "user_s", "system_s", "peak_bytes"}
+
+
+@pytest.mark.skipif(not TELLS_COST, reason="this system tells no costs")
+def test_a_command_that_died_had_its_cost_too(start, tmp_path):
+    program = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    cost = cost_of(start, tmp_path, program, code=KILLED_BY_SIGNAL + signal.SIGKILL)
+    assert cost["peak_bytes"] > MIB
