@@ -1,0 +1,129 @@
+"""All plots of a report: ``report_plots(document)`` gives them by section; the functions draw one each.
+
+A plot is SVG inside the page, see ``svg``; ``plots.css`` (``plots_css()``) gives it its look, from the page's own colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from pytest_benchbench.reports.html.count_plots import confusion_svg as confusion_svg, transitions_svg as transitions_svg
+from pytest_benchbench.reports.html.curve_plots import latency_svg as latency_svg, robustness_svg as robustness_svg
+from pytest_benchbench.reports.html.distribution_plots import (
+    histogram_svg as histogram_svg,
+    reliability_svg as reliability_svg,
+)
+
+LIMIT = 24
+"""How many plots of a section a page shows; the others are counted."""
+
+Line = Mapping[str, Any]
+
+_SERIES = ("suite", "params", "adapter")
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """The plots of one section.
+
+    Attributes:
+        shown: At most ``LIMIT``, in the order of the report; each says by itself what it is about.
+        left_out: How many more there would be.
+    """
+
+    shown: tuple[Plot, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One plot.
+
+    Attributes:
+        caption: What it is about: the adapter, and what else tells it from the others of its section. Plain text.
+        svg: The plot.
+    """
+
+    caption: str
+    svg: Markup
+
+
+def report_plots(document: Mapping[str, Any]) -> dict[str, Plots]:
+    """Draw the plots of a report.
+
+    Args:
+        document: ``report.json``. A section that it does not have is one without lines.
+
+    Returns:
+        By section: ``confusion``, ``transitions``, ``robustness``, ``histograms``, ``reliability`` and ``timing``, in this
+        order; a section without a plot is absent.
+    """
+    results = document["results"]
+    plots = {}
+    for section, (facets, draw) in _SECTIONS.items():
+        lines = results.get(section) or []
+        if found := _limited(_of_groups(lines, facets, draw)):
+            plots[section] = found
+    if found := _limited((adapter, latency_svg(line, adapter)) for adapter, line in (document.get("timing") or {}).items()):
+        plots["timing"] = found
+    return plots
+
+
+def plots_css() -> str:
+    """Give the style sheet of the plots."""
+    return files(__package__).joinpath("plots.css").read_text(encoding="utf-8")
+
+
+def _limited(drawn: Iterator[tuple[str, Markup]]) -> Plots | None:
+    shown: list[Plot] = []
+    left_out = 0
+    for caption, svg in drawn:
+        if svg and len(shown) < LIMIT:
+            shown.append(Plot(caption, svg))
+        elif svg:
+            left_out += 1
+    return Plots(tuple(shown), left_out) if shown else None
+
+
+def _of_groups(
+    lines: Sequence[Line], facets: Sequence[str], draw: Callable[[list[Line], str], Markup]
+) -> Iterator[tuple[str, Markup]]:
+    """Draw what belongs together: the lines of one series that agree in some properties. Lines are sorted by the series."""
+    has_suites = len({line["suite"] for line in lines}) > 1
+    by = (*_SERIES, *facets)
+    # sorting is stable: the order of the report stays inside each group
+    ordered = sorted(lines, key=lambda line: tuple((line[name] is not None, line[name] or "") for name in by))
+    for _, group in groupby(ordered, key=lambda line: tuple(line[name] for name in by)):
+        belonging = list(group)
+        caption = ", ".join([_series_name(belonging[0], has_suites=has_suites), *_told(belonging[0], facets)])
+        yield caption, draw(belonging, caption)
+
+
+def _series_name(line: Line, *, has_suites: bool) -> str:
+    params = f"[{line['params']}]" if line["params"] else ""
+    suite = f"{line['suite']}::" if has_suites else ""
+    return f"{suite}{line['adapter']}{params}"
+
+
+def _told(line: Line, facets: Sequence[str]) -> list[str]:
+    return [str(line[name]).replace("_", " ") for name in facets]
+
+
+def _alone(draw: Callable[[Line, str], Markup]) -> Callable[[list[Line], str], Markup]:
+    """Draw each line of a report by itself: there is one for each group."""
+    return lambda lines, name: draw(lines[0], name)
+
+
+_SECTIONS: dict[str, tuple[tuple[str, ...], Callable[[list[Line], str], Markup]]] = {
+    "confusion": ((), confusion_svg),
+    "transitions": (("from", "to"), transitions_svg),
+    "robustness": (("family",), _alone(robustness_svg)),
+    "histograms": (("quantity",), histogram_svg),
+    "reliability": ((), _alone(reliability_svg)),
+}
