@@ -80,7 +80,7 @@ def legend(drawing: Drawing, y: float, entries: Sequence[tuple[str, str, str]]) 
     """
     for shape, css, meaning in entries:
         drawing.mark(shape, 8, y - 4, css, meaning)
-        drawing.text(20, y, meaning, room=WIDTH - 20)
+        drawing.text(20, y, meaning, "bb-tick", room=WIDTH - 20)
         y += LINE
     return y
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_benchbench.reports.html.axes import LINE
-from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, percent, width_of
+from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, percent
 
 TRANSFORMS = 20
 """How many transforms a plot of transitions shows; the others are counted."""
@@ -29,7 +29,7 @@ _PALE = frozenset({"absent", "undecided"})
 
 _CELL_LEFT = 118.0
 _CELL = (WIDTH - _CELL_LEFT) / 3
-_CELL_HEIGHT = 58.0
+_CELL_HEIGHT = 66.0
 _BAR = 16.0
 
 
@@ -55,16 +55,17 @@ def confusion_svg(lines: Sequence[Line], name: str) -> Markup:
     for row, line in enumerate(lines):
         y = top + row * _CELL_HEIGHT
         rows = _rows(line)
-        drawing.text(0, y + 20, "expected", "bb-axis")
-        drawing.text(0, y + 20 + LINE, _words(line["expected"]), "bb-label")
-        drawing.text(0, y + 20 + 2 * LINE, f"n = {count(rows)}", "bb-tick", room=_CELL_LEFT)
+        drawing.text(0, y + 22, "expected", "bb-axis")
+        drawing.text(0, y + 22 + LINE, _words(line["expected"]), "bb-label")
+        drawing.text(0, y + 22 + 2 * LINE, f"n = {count(rows)}", "bb-tick", room=_CELL_LEFT)
         for column, observed in enumerate(_OBSERVED):
             kind, judged = _judged(line["expected"], observed)
             x = _CELL_LEFT + column * _CELL
             drawing.rect(x + 2, y + 2, _CELL - 4, _CELL_HEIGHT - 4, f"bb-cell bb-{kind}")
-            shown = f"{count(line[observed])} ({percent(line[observed], rows)})"
-            drawing.text(x + _CELL / 2, y + 26, shown, "bb-value", anchor="middle", room=_CELL - 6)
-            drawing.text(x + _CELL / 2, y + 26 + LINE, judged, "bb-tick", anchor="middle")
+            texts = (count(line[observed]), percent(line[observed], rows), judged)
+            for place, text in enumerate(texts):
+                css = "bb-tick" if place else "bb-value"
+                drawing.text(x + _CELL / 2, y + 22 + place * LINE, text, css, anchor="middle", room=_CELL - 6)
         seen = ", ".join(f"{count(line[observed])} {_words(observed)}" for observed in _OBSERVED)
         told.append(f"Of {count(rows)} rows with {_words(line['expected'])} expected: {seen}.")
     return drawing.markup(f"Expected and observed verdicts: {name}", " ".join(told))
@@ -76,7 +77,7 @@ def _rows(line: Line) -> int:
 
 def _judged(expected: str, observed: str) -> tuple[str, str]:
     if observed == "no_verdict":
-        return "none", "no answer"
+        return "none", ""
     return ("right", "as expected") if observed == expected else ("wrong", "otherwise")
 
 
@@ -107,8 +108,8 @@ def transitions_svg(lines: Sequence[Line], name: str) -> Markup:
     y = LINE
     for line in shown:
         transform = line["transform"] or "no transform"
-        n = f"n = {count(line['pairs'])} pairs"
-        drawing.text(0, y + LINE, transform, "bb-label", room=WIDTH - width_of(n) - 10)
+        n = f"n = {count(line['pairs'])} pair{'' if line['pairs'] == 1 else 's'}"
+        drawing.text(0, y + LINE, transform, "bb-label", room=WIDTH - 8.0 * len(n))
         drawing.text(WIDTH, y + LINE, n, "bb-tick", anchor="end")
         _bar(drawing, line, y + LINE + 4)
         numbers = ", ".join(f"{count(line[part])} {part}" for part in _LATER if line[part])

@@ -20,7 +20,7 @@ _RATE, _BITS = "detected_rate_of_artifacts", "message_bit_accuracy"
 
 _PERCENTILES = {"p50_ms": ("circle", "p50"), "p90_ms": ("square", "p90"), "p95_ms": ("diamond", "p95")}
 
-_LABEL = 46.0
+_LABEL = 34.0
 """Units that the label of a point has at least."""
 
 
@@ -36,9 +36,10 @@ def robustness_svg(line: Line, name: str) -> Markup:
     Returns:
         A curve with its 95 % Wilson band, and median, least and greatest bit accuracy; empty where nothing was measured.
     """
-    points = [point for point in line["points"] if point[_RATE]["n"] or (point[_BITS] or {}).get("n")][:POINTS]
-    if not points:
+    measured = [point for point in line["points"] if point[_RATE]["n"] or (point[_BITS] or {}).get("n")]
+    if not measured:
         return Markup()
+    points = measured[:POINTS]
     has_bits = any(point[_BITS] and point[_BITS]["n"] for point in points)
     drawing = Drawing("robustness", 250 + (4 + has_bits) * LINE)
     ground = Ground(drawing, 2 * LINE, 220, -0.5, len(points) - 0.5)
@@ -48,15 +49,18 @@ def robustness_svg(line: Line, name: str) -> Markup:
     if has_bits:
         _bits(ground, points)
     _point_labels(ground, points)
-    ground.title_below(f"strength of {line['family']} (steps not to scale)", ground.bottom + 3 * LINE + 6)
-    entries = [("circle", "bb-first", "detected share of artifacts; band and lines: 95 % interval")]
+    order = "weak to strong" if line["strength_order"] == "weak_to_strong" else "by number"
+    left_out = f"; {len(measured) - POINTS} more in report.json" if len(measured) > POINTS else ""
+    title = f"strength of {line['family']}, {order}, not to scale{left_out}"
+    ground.title_below(title, ground.bottom + 3 * LINE + 6)
+    entries = [("circle", "bb-first", "detected share of artifacts; band: 95 % interval")]
     if has_bits:
         entries.append(("square", "bb-second", "median share of right bits; lines: least to greatest"))
     legend(drawing, ground.bottom + 4 * LINE + 14, entries)
     carriers = line["carriers"]
-    told = [f"{_strength(point)}: {_told(point)}." for point in points]
-    title = f"Robustness against {line['family']}, {count(carriers)} carrier{'' if carriers == 1 else 's'}: {name}"
-    return drawing.markup(title, " ".join(told))
+    told = [f"{point['attack'] or 'Marked'}: {_told(point)}." for point in points]
+    carried = f"{count(carriers)} carrier{'' if carriers == 1 else 's'}"
+    return drawing.markup(f"Robustness against {line['family']}, {carried}: {name}", " ".join(told))
 
 
 def _rates(ground: Ground, points: Sequence[Line]) -> None:
@@ -112,20 +116,13 @@ def _point_labels(ground: Ground, points: Sequence[Line]) -> None:
 
 
 def _strength(point: Line) -> str:
-    if point["attack"] is None:
-        return "none"
-    strength = point["strength"]
-    return str(point["attack"] if strength is None else number(strength) if _is_number(strength) else strength)
+    return "none" if point["strength"] is None else number(point["strength"])
 
 
 def _told(point: Line) -> str:
     rate, bits = point[_RATE], point[_BITS]
     said = f"{count(rate['k'])} of {count(rate['n'])} artifacts detected"
     return f"{said}, median share of right bits {number(bits['median'])}" if bits and bits["n"] else said
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def latency_svg(line: Line, name: str) -> Markup:

@@ -17,6 +17,9 @@ _QUANTITIES = {"score": "score", "message_bit_accuracy": "share of message bits 
 
 _PANEL = 64.0
 
+STATES = 12
+"""How many states a histogram shows; the others are counted."""
+
 
 def histogram_svg(lines: Sequence[Line], name: str) -> Markup:
     """Draw how one number is spread, a panel for each state over one common axis.
@@ -32,9 +35,10 @@ def histogram_svg(lines: Sequence[Line], name: str) -> Markup:
     if not lines:
         return Markup()
     quantity: str = _QUANTITIES.get(lines[0]["quantity"], lines[0]["quantity"])
+    left_out, lines = len(lines[STATES:]), lines[:STATES]
     low, high = min(line["edges"][0] for line in lines), max(line["edges"][-1] for line in lines)
     panel = _PANEL + LINE + 12
-    drawing = Drawing("histogram", LINE + len(lines) * panel + 2 * LINE)
+    drawing = Drawing("histogram", LINE + len(lines) * panel + (2 + (left_out > 0)) * LINE)
     drawing.text(0, LINE - 3, "rows", "bb-axis")
     told = []
     for place, line in enumerate(lines):
@@ -49,6 +53,8 @@ def histogram_svg(lines: Sequence[Line], name: str) -> Markup:
         _bars(ground, line)
         told.append(f"{state}: {count(rows)} rows, {_fullest(line)}.")
     ground.verticals(quantity)
+    if left_out:
+        ground.title_below(f"{left_out} more states are in report.json", ground.bottom + 3 * LINE + 2)
     return drawing.markup(f"Spread of the {quantity}: {name}", " ".join(told))
 
 
@@ -82,7 +88,7 @@ def reliability_svg(line: Line, name: str) -> Markup:
         return Markup()
     drawing = Drawing("reliability", 290 + LINE)
     ground = Ground(drawing, 2 * LINE + 24, 254)
-    drawing.text(0, LINE - 3, "share of rows that should be detected (line: 95 % interval)", "bb-axis", room=WIDTH)
+    drawing.text(0, LINE - 3, "share of rows that should be detected; line: 95 % interval", "bb-axis", room=WIDTH)
     ground.horizontals([0, 0.2, 0.4, 0.6, 0.8, 1])
     drawing.line((ground.x(0), ground.y(0)), (ground.x(1), ground.y(1)), "bb-ideal")
     drawing.text(LEFT - 5, ground.top - 10, "rows", "bb-tick", anchor="end")
@@ -98,7 +104,7 @@ def reliability_svg(line: Line, name: str) -> Markup:
         centre = ground.x(each["low"] / 2 + each["high"] / 2)
         drawing.text(centre, ground.top - 10, _short(n), "bb-tick", anchor="middle", room=(RIGHT - LEFT) / 10)
         told.append(f"{said}.".capitalize())
-    ground.verticals("mean score (dotted: where scores mean what they say)")
+    ground.verticals("mean score; dotted: scores mean what they say")
     rows = sum(each["n"] for each in bins)
     return drawing.markup(f"Reliability of the scores: {name}", f"{count(rows)} rows. {' '.join(told)}")
 

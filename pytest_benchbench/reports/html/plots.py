@@ -19,6 +19,7 @@ from pytest_benchbench.reports.html.distribution_plots import (
     histogram_svg as histogram_svg,
     reliability_svg as reliability_svg,
 )
+from pytest_benchbench.reports.ordering import sort_key
 
 LIMIT = 24
 """How many plots of a section a page shows; the others are counted."""
@@ -66,10 +67,9 @@ def report_plots(document: Mapping[str, Any]) -> dict[str, Plots]:
     """
     results = document["results"]
     plots = {}
-    for section, (facets, draw) in _SECTIONS.items():
-        lines = results.get(section) or []
-        if found := _limited(_of_groups(lines, facets, draw)):
-            plots[section] = found
+    for name, section in _SECTIONS.items():
+        if found := _limited(_of_groups(results.get(name) or [], section)):
+            plots[name] = found
     if found := _limited((adapter, latency_svg(line, adapter)) for adapter, line in (document.get("timing") or {}).items()):
         plots["timing"] = found
     return plots
@@ -91,18 +91,17 @@ def _limited(drawn: Iterator[tuple[str, Markup]]) -> Plots | None:
     return Plots(tuple(shown), left_out) if shown else None
 
 
-def _of_groups(
-    lines: Sequence[Line], facets: Sequence[str], draw: Callable[[list[Line], str], Markup]
-) -> Iterator[tuple[str, Markup]]:
+def _of_groups(lines: Sequence[Line], section: _Section) -> Iterator[tuple[str, Markup]]:
     """Draw what belongs together: the lines of one series that agree in some properties. Lines are sorted by the series."""
     has_suites = len({line["suite"] for line in lines}) > 1
-    by = (*_SERIES, *facets)
+    by = (*_SERIES, *section.facets)
     # sorting is stable: the order of the report stays inside each group
-    ordered = sorted(lines, key=lambda line: tuple((line[name] is not None, line[name] or "") for name in by))
+    ordered = sorted(lines, key=lambda line: sort_key(line[name] for name in by))
     for _, group in groupby(ordered, key=lambda line: tuple(line[name] for name in by)):
         belonging = list(group)
-        caption = ", ".join([_series_name(belonging[0], has_suites=has_suites), *_told(belonging[0], facets)])
-        yield caption, draw(belonging, caption)
+        told = section.told.format_map(belonging[0]).replace("_", " ")
+        caption = f"{_series_name(belonging[0], has_suites=has_suites)}{told}"
+        yield caption, section.draw(belonging, caption)
 
 
 def _series_name(line: Line, *, has_suites: bool) -> str:
@@ -111,19 +110,30 @@ def _series_name(line: Line, *, has_suites: bool) -> str:
     return f"{suite}{line['adapter']}{params}"
 
 
-def _told(line: Line, facets: Sequence[str]) -> list[str]:
-    return [str(line[name]).replace("_", " ") for name in facets]
-
-
 def _alone(draw: Callable[[Line, str], Markup]) -> Callable[[list[Line], str], Markup]:
     """Draw each line of a report by itself: there is one for each group."""
     return lambda lines, name: draw(lines[0], name)
 
 
-_SECTIONS: dict[str, tuple[tuple[str, ...], Callable[[list[Line], str], Markup]]] = {
-    "confusion": ((), confusion_svg),
-    "transitions": (("from", "to"), transitions_svg),
-    "robustness": (("family",), _alone(robustness_svg)),
-    "histograms": (("quantity",), histogram_svg),
-    "reliability": ((), _alone(reliability_svg)),
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """What a section's plots are.
+
+    Attributes:
+        facets: What tells them apart, besides the series.
+        told: How a caption tells it.
+        draw: Draws one.
+    """
+
+    facets: tuple[str, ...]
+    told: str
+    draw: Callable[[list[Line], str], Markup]
+
+
+_SECTIONS = {
+    "confusion": _Section((), "", confusion_svg),
+    "transitions": _Section(("from", "to"), ", {from} to {to}", transitions_svg),
+    "robustness": _Section(("media_type", "family"), ", {family} ({media_type})", _alone(robustness_svg)),
+    "histograms": _Section(("quantity",), ", {quantity}", histogram_svg),
+    "reliability": _Section((), "", _alone(reliability_svg)),
 }

@@ -21,8 +21,10 @@ from pytest_benchbench.reports.escaping import plain
 WIDTH = 420
 """Units of a plot's width; text has 12, so that it can be read where a plot is 340 pixels wide."""
 
-_CHARACTER = 6.4
+_CHARACTER, _BOLD_CHARACTER = 6.4, 7.2
 """Units of a character's width, on average, in a sans-serif font of 12."""
+
+_BOLD = frozenset({"bb-label", "bb-value"})
 
 Point = tuple[float, float]
 
@@ -54,7 +56,7 @@ class Drawing:
             room: Units that it may take; what is longer is cut, and told whole to who points at it. 0 for no bound.
         """
         whole = plain(content)
-        shown = shortened(whole, room) if room else whole
+        shown = shortened(whole, room, _BOLD_CHARACTER if css in _BOLD else _CHARACTER) if room else whole
         title = Markup("<title>{}</title>").format(whole) if shown != whole else Markup()
         element = Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}{}</text>')
         self._elements.append(element.format(css, _unit(x), _unit(y), anchor, shown, title))
@@ -121,24 +123,20 @@ _CORNERS: dict[str, Sequence[Point]] = {
 }
 
 
-def shortened(text: str, room: float) -> str:
-    """Cut a text that is wider than its room, an ellipsis at its end."""
-    width, ellipsis = 0.0, _CHARACTER
-    fitting = 0
-    for place, character in enumerate(text, 1):
-        width += _width(character)
-        if width + ellipsis <= room:
+def shortened(text: str, room: float, character: float) -> str:
+    """Cut a text that is wider than its room, an ellipsis at its end.
+
+    Args:
+        text: The text.
+        room: Units that it may take.
+        character: Units that a character takes, on average; one of a wide script takes two of them.
+    """
+    width, fitting = 0.0, 0
+    for place, each in enumerate(text, 1):
+        width += character * (2.0 if unicodedata.east_asian_width(each) in "WF" else 1.0)
+        if width + character <= room:
             fitting = place
     return text if width <= room else f"{text[:fitting]}…"
-
-
-def width_of(text: str) -> float:
-    """Estimate the units that a text takes."""
-    return sum(map(_width, text))
-
-
-def _width(character: str) -> float:
-    return _CHARACTER * (2.0 if unicodedata.east_asian_width(character) in "WF" else 1.0)
 
 
 def number(value: float) -> str:
@@ -179,6 +177,8 @@ def ticks(low: float, high: float) -> list[float]:
         return [low]
     magnitude = 10.0 ** math.floor(math.log10(span))
     for step in (magnitude * factor for factor in (0.2, 0.5, 1.0, 2.0, 5.0)):
+        if not 0 < step < math.inf:
+            continue
         first, last = math.ceil(low / step), math.floor(high / step)
         if 2 <= last - first <= 5:
             # the division keeps 0.3 from being written 0.30000000000000004
