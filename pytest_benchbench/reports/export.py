@@ -3,10 +3,10 @@
 Columns are those of ``COLUMNS``, in that order, whatever the evidence has; columns may be added at the end, none changes its
 meaning. ``docs/report.md`` says what each holds.
 
-CSV is UTF-8 with a header, commas, quotes where needed and line feeds; numbers are the shortest texts that read back as the
-same number, truth is ``true`` and ``false``, and nothing is an empty cell. Spreadsheets take a cell that begins with one of
-``= + - @``, a tab or a line end for a formula, and run it. Texts are foreign here (they come from manifests and detectors):
-one that begins so, or with an apostrophe, gets an apostrophe before it. Taking one away gives the text back, always.
+CSV is that of RFC 4180 in UTF-8, with a header; numbers are the shortest texts that read back as the same number, truth is
+``true`` or ``false``, and nothing is an empty cell. Spreadsheets take a cell that begins with one of ``= + - @``, a tab or a
+line end for a formula, and run it. Texts are foreign here (they come from manifests and detectors): one that begins so, or
+with an apostrophe, gets an apostrophe before it. Taking one away gives the text back, always.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class CsvExport(Export):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._file = path.open("x", encoding="utf-8", newline="", buffering=1024 * 1024)
-        self._writer = csv.writer(self._file, lineterminator="\n")
+        self._writer = csv.writer(self._file)
         self._writer.writerow(column.name for column in COLUMNS)
 
     def add(self, settled: SettledRow) -> None:
