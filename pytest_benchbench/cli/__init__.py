@@ -8,6 +8,7 @@ from pytest_benchbench import __version__
 
 _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
+    "compare": "Say what changed between two runs.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "manifest": "Write a manifest from files of one's own.",
     "report": "Sum up one or several runs, or export their rows.",

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pytest_benchbench.adapters.base import VERDICTS
 from pytest_benchbench.evidence.observation import EvidenceRow
@@ -43,13 +44,14 @@ class TimingTally:
         Each percentile has an interval: the ranks, and the times there, between which the percentile of all calls lies with
         the stated ``coverage``, if calls are independent. It is null where there are too few of them.
         """
-        summaries = {key: _summary(calls) for key, calls in self._calls.items()}
+        summaries = {key: summary_of_calls(calls) for key, calls in self._calls.items()}
         adapters = sorted({adapter for adapter, _ in summaries})
         return {adapter: {call: summaries.get((adapter, call)) for call in CALLS} for adapter in adapters}
 
 
-def _summary(calls: array[float]) -> dict[str, Any] | None:
-    ascending = np.sort(np.frombuffer(calls)).tolist()
+def summary_of_calls(calls: ArrayLike) -> dict[str, Any] | None:
+    """Give percentiles of calls in milliseconds, in any order, with their intervals; ``None`` when there was none."""
+    ascending = np.sort(np.asarray(calls, dtype=np.float64)).tolist()
     latency = Latency.of(ascending)
     if latency is None:
         return None

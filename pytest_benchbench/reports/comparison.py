@@ -1,0 +1,182 @@
+"""Two runs of the same cases, or two adapters of one run, compared row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.evidence.grouping import facet
+from pytest_benchbench.evidence.observation import EvidenceRow
+from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow, complete_lines
+from pytest_benchbench.evidence.same_detector import DetectorsSeen, changed_fields
+from pytest_benchbench.reports.call_times import call_times
+from pytest_benchbench.reports.listings import identity_of, order_of
+from pytest_benchbench.reports.ordering import Listing
+from pytest_benchbench.reports.paired_lines import CHANGES, PairedLines
+from pytest_benchbench.reports.paired_rows import IDENTITY, ComparedRows, Key
+
+LISTED = ("newly_wrong", "newly_right", "lost", "gained", "verdict_lost", "verdict_new", "conflicting")
+"""The changes whose rows are named one by one."""
+
+_TOLD_AFTER = 1000
+"""Rows after which progress is told again."""
+
+
+class CannotCompareError(Exception):
+    """Two things that must not be paired; one line that says why."""
+
+
+@dataclass(slots=True)
+class ComparedSide:
+    """One side of a comparison.
+
+    Attributes:
+        evidence: Its file.
+        key: What its rows are paired by.
+        detectors: What stood behind its verdicts, once the rows were read.
+    """
+
+    evidence: IndexedEvidence
+    key: Key
+    detectors: DetectorsSeen = field(default_factory=DetectorsSeen)
+
+
+class RowComparison:
+    """Reads both sides and puts their rows side by side. Memory grows by some hundred bytes a row.
+
+    Args:
+        old: What is compared with.
+        new: What is compared. The same object as ``old`` where two adapters of one run are compared.
+        progress: Is told how many more rows were read.
+
+    Raises:
+        EvidenceError: A line that counts is not a row of evidence.
+    """
+
+    def __init__(self, old: ComparedSide, new: ComparedSide, progress: Callable[[int], None] | None = None) -> None:
+        self._sides = old, new
+        self._rows = ComparedRows()
+        for side in (old,) if old is new else (old, new):
+            side.evidence.feed(self._rows.taker(side.key), side.detectors.add, _teller(progress))
+        self._pairs = self._rows.pairs()
+
+    def check(self) -> None:
+        """Demand that there are pairs, and that the two rows of each are about the same.
+
+        Raises:
+            CannotCompareError: There is none, or one pair's artifact, expectation, medium, state or arm differs.
+        """
+        pairs = self._pairs
+        if not len(pairs.old):
+            raise CannotCompareError("there is nothing to compare: no row is on both sides")
+        if not len(pairs.other_question):
+            return
+        place = pairs.other_question[:1]
+        (old,), (new,) = (
+            list(self._rows_at(side, rows[place])) for side, rows in zip(self._sides, (pairs.old, pairs.new), strict=True)
+        )
+        differing = [name for name in IDENTITY if old.case.get(name) != new.case.get(name)]
+        if old.artifact.sha256 != new.artifact.sha256:
+            differing.insert(0, f"artifact ({old.artifact.sha256[:12]} then, {new.artifact.sha256[:12]} now)")
+        more = len(pairs.other_question) - 1
+        raise CannotCompareError(
+            f"{one_line(new.key.case_id)} is not the same case on both sides: {', '.join(differing)} "
+            f"differ{f'; and {more} more cases so' if more else ''}"
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Give what was found.
+
+        Returns:
+            A JSON document with the sections ``rows`` (how many are paired, and which have no partner), ``changes`` (how
+            many became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``detectors`` (what stood
+            behind the answers, and which fields differ) and ``time`` (see ``call_times``).
+        """
+        pairs, (old, new) = self._pairs, self._sides
+        became = PairedLines(self._rows, pairs)
+        return {
+            "rows": {
+                "paired": len(pairs.old),
+                "only_in_old": self._alone(old, pairs.only_old),
+                "only_in_new": self._alone(new, pairs.only_new),
+            },
+            "changes": {"counts": became.counts(), **self._changed(became)},
+            "lines": list(became.lines()),
+            "detectors": [
+                _detector(adapter, old.detectors, new.detectors)
+                for adapter in sorted({*old.detectors.by_adapter, *new.detectors.by_adapter})
+            ],
+            "time": call_times(self._rows, pairs),
+        }
+
+    def _alone(self, side: ComparedSide, places: NDArray[np.intp]) -> dict[str, Any]:
+        listing = Listing()
+        kinds, of_rows = self._rows.kinds, self._rows.of_rows()
+        for place, row in zip(places.tolist(), self._rows_at(side, places), strict=True):
+            listing.add(order_of(row), {**identity_of(row), "answer": kinds[of_rows[place]].standing})
+        return listing.document()
+
+    def _changed(self, became: PairedLines) -> dict[str, Any]:
+        listings = {change: Listing() for change in LISTED}
+        pairs, kinds, of_rows = self._pairs, self._rows.kinds, self._rows.of_rows()
+        places = became.that(*LISTED)
+        places = places[np.argsort(self._rows.ordinals()[pairs.new[places]], kind="stable")]
+        for place, row in zip(places.tolist(), self._rows_at(self._sides[1], pairs.new[places]), strict=True):
+            error = None if row.error is msgspec.UNSET else row.error
+            entry = {
+                **identity_of(row),
+                "artifact_sha256": row.artifact.sha256,
+                "expected": facet(row, "expected"),
+                "old": kinds[of_rows[pairs.old[place]]].standing,
+                "new": kinds[of_rows[pairs.new[place]]].standing,
+                "reason": error.message if error else row.detection.reason,
+            }
+            listings[CHANGES[became.changes[place]]].add(order_of(row), entry)
+        return {change: listing.document() for change, listing in listings.items()}
+
+    def _rows_at(self, side: ComparedSide, places: NDArray[np.intp]) -> Iterator[EvidenceRow]:
+        """Read rows of a side again, in the order of its file.
+
+        Args:
+            side: Where they are.
+            places: Places in the columns, in the order of the file.
+        """
+        if not len(places):
+            return
+        lines = np.flatnonzero(side.evidence.settlement.attempts)[self._rows.ordinals()[places]]
+        wanted = iter(lines.tolist())
+        number = next(wanted)
+        decode = msgspec.json.Decoder(EvidenceRow).decode
+        for after, _, line in complete_lines(side.evidence.path):
+            if after - 1 == number:
+                yield decode(line)
+                if (number := next(wanted, -1)) < 0:
+                    return
+
+
+def _teller(progress: Callable[[int], None] | None) -> Callable[[SettledRow], None]:
+    seen = 0
+
+    def take(_: SettledRow) -> None:
+        nonlocal seen
+        seen += 1
+        if progress is not None and seen % _TOLD_AFTER == 0:
+            progress(_TOLD_AFTER)
+
+    return take
+
+
+def _detector(adapter: str, old: DetectorsSeen, new: DetectorsSeen) -> dict[str, Any]:
+    before, after = (seen.by_adapter.get(adapter, []) for seen in (old, new))
+    return {
+        "adapter": adapter,
+        "old": [msgspec.to_builtins(detector.record) for detector in before],
+        "new": [msgspec.to_builtins(detector.record) for detector in after],
+        "changed": changed_fields(before, after) if before and after else [],
+    }
