@@ -96,6 +96,6 @@ def reduced_difference(artifact: NDArray[np.uint8], reference: NDArray[np.uint8]
     rows = []
     for top in range(0, height, block):
         a, r = artifact[top : top + block], reference[top : top + block]
-        strip = (np.maximum(a, r) - np.minimum(a, r)).max(axis=(0, 2))
-        rows.append(np.maximum.reduceat(strip, columns))
+        strip = (np.maximum(a, r) - np.minimum(a, r)).max(axis=0)  # over long rows first, which is many times quicker
+        rows.append(np.maximum.reduceat(strip.max(axis=1), columns))
     return np.stack(rows), block

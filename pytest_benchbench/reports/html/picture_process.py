@@ -1,4 +1,4 @@
-"""A process that draws pictures, one request at a time: ``python -m ...`` reads lines of JSON and answers each by one.
+"""A process that draws pictures, one request at a time: it reads lines of JSON and answers each by one.
 
 Decoders are native code. What they do with a hostile file cannot be undone in the process that calls them, so that process
 is one that may die: it is ended when a picture takes too long, and started again for the next one.
@@ -7,17 +7,16 @@ is one that may die: it is ended when a picture takes too long, and started agai
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import queue
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import TracebackType
 
 import msgspec
 
-import pytest_benchbench
 from pytest_benchbench.reports.html.figure import CasePictures, PictureRequest
 
 START_SECONDS = 30.0
@@ -28,6 +27,13 @@ MAX_MEMORY = 4 * 1024**3
 
 _READY = b"ready\n"
 
+_PROGRAM = """
+import importlib, json, sys
+sys.path[:] = json.loads(sys.argv[2])
+importlib.import_module(sys.argv[1]).main()
+"""
+"""Finds every module where the process that starts it finds it, wherever that was told to look."""
+
 
 class PictureProcess:
     """Draws pictures elsewhere. The process is started when the first one is wanted, and ended with the context."""
@@ -35,6 +41,7 @@ class PictureProcess:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader: threading.Thread | None = None
 
     def __enter__(self) -> PictureProcess:
         return self
@@ -74,20 +81,18 @@ class PictureProcess:
 
     def _start(self) -> str | None:
         """Start the process; a text says why that cannot be done."""
-        package = str(Path(pytest_benchbench.__file__).parents[1])
-        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell
-                [sys.executable, "-P", "-m", __name__],
+                [sys.executable, "-P", "-c", _PROGRAM, __name__, json.dumps([os.fspath(entry) for entry in sys.path])],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )
         except OSError as error:
             return f"no picture: no process could be started to draw it ({error.strerror})"
         self._process, self._lines = process, queue.SimpleQueue()
-        threading.Thread(target=_pass_on, args=(process, self._lines), daemon=True).start()
+        self._reader = threading.Thread(target=_pass_on, args=(process, self._lines), daemon=True)
+        self._reader.start()
         try:
             ready = self._lines.get(timeout=START_SECONDS)
         except queue.Empty:
@@ -106,6 +111,8 @@ class PictureProcess:
         assert process.stdin is not None
         with contextlib.suppress(OSError):  # a request that it never read
             process.stdin.close()
+        if self._reader is not None:
+            self._reader.join()
 
 
 def _pass_on(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -> None:
@@ -141,7 +148,3 @@ def main() -> None:
     for line in sys.stdin.buffer:
         answers.write(msgspec.json.encode(draw_case(msgspec.json.decode(line, type=PictureRequest))) + b"\n")
         answers.flush()
-
-
-if __name__ == "__main__":
-    main()
