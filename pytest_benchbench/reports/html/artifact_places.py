@@ -57,8 +57,9 @@ class ArtifactPlaces:
         for directory, document in runs:
             starts = [*dict.fromkeys([Path.cwd(), *_starts(directory.absolute())])]
             for manifest in document["manifests"]:
-                known = folders[manifest["sha256"]]
-                known += [folder for folder in _folders(manifest["path"], manifest["sha256"], starts) if folder not in known]
+                path, known = manifest.get("path"), folders[manifest["sha256"]]
+                if isinstance(path, str):  # parts of a merged run may have had it in different places
+                    known += [folder for folder in _folders(path, manifest["sha256"], starts) if folder not in known]
         return cls(folders, roots)
 
     def __call__(self, manifest_sha256: str, written: str) -> tuple[str, ...]:
