@@ -16,9 +16,16 @@ from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
+from pytest_benchbench.reports.html import REPORT_HTML
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.repeated import Progress
-from pytest_benchbench.reports.report_folder import MissingExtraError, ReportFolder, ReportFolderError, write_report
+from pytest_benchbench.reports.report_folder import (
+    MARKDOWN,
+    MissingExtraError,
+    ReportFolder,
+    ReportFolderError,
+    write_report,
+)
 
 
 def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,12 +45,29 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
     multiple=True,
     metavar="FIELD",
     callback=_fields,
-    help="A table by this field of the cases too, such as media_type or transform.parameters.attack.strength; repeatable.",
+    help="A table by this field of the cases too, such as media_type or transform.parameters.attack.strength, or by several "
+    "together, with commas between them; repeatable.",
 )
 @click.option("--format", "formats", multiple=True, type=click.Choice(sorted(EXPORTS)), help="Export all rows; repeatable.")
+@click.option("--html/--no-html", "page", default=None, help="Write report.html too; by default if Jinja2 is installed.")
+@click.option(
+    "--artifact-root",
+    "roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Look here too for the files of failing cases, to show them in report.html; repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
-def command(runs: tuple[Path, ...], output_dir: Path, by: tuple[str, ...], formats: tuple[str, ...], as_json: bool) -> None:
-    """Sum up one or several runs in a new folder: report.json, report.md and the exports that are asked for.
+def command(
+    runs: tuple[Path, ...],
+    output_dir: Path,
+    by: tuple[str, ...],
+    formats: tuple[str, ...],
+    page: bool | None,
+    roots: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Sum up one or several runs in a new folder: report.json, report.md, report.html and the exports that are asked for.
 
     A RUN is the directory of a run, merged ones included, or a file of evidence. Each is an independent process that ran the
     same cases; what they disagree about is listed. Runs in which a case id or an adapter's name means different things are
@@ -54,7 +78,9 @@ def command(runs: tuple[Path, ...], output_dir: Path, by: tuple[str, ...], forma
     """
     try:
         with _progress(runs) as progress:
-            report = write_report(runs, output_dir, by=by, formats=formats, progress=progress)
+            report = write_report(
+                runs, output_dir, by=by, formats=formats, page=page, artifact_roots=roots, progress=progress
+            )
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
     except (RecordedRunError, EvidenceError, ReportFolderError) as error:
@@ -70,12 +96,13 @@ def command(runs: tuple[Path, ...], output_dir: Path, by: tuple[str, ...], forma
 
 def _lines(report: ReportFolder) -> Iterator[str]:
     yield from (f"gap: {plain(gap)}" for gap in report.document["environment"].get("gaps", []))
-    yield from terminal_lines(report.document)
+    yield from terminal_lines(report.document, report.decision)
     runs, unstable = len(report.document["runs"]), _unstable(report)
     if unstable:
         yield f"{unstable} row{'' if unstable == 1 else 's'} about which the runs disagree"
     told = "1 run" if runs == 1 else f"{runs} runs"
-    yield f"reported on {told}: {report.path / 'report.md'}"
+    shown = REPORT_HTML if REPORT_HTML in report.files else MARKDOWN
+    yield f"reported on {told}: {report.path / shown}"
 
 
 def _notes(report: ReportFolder) -> list[str]:

@@ -88,10 +88,11 @@ class Kind(NamedTuple):
 
 
 class CaseField:
-    """A field of the cases, named by its path.
+    """A field of the cases, or several fields together, named by path.
 
     Args:
-        path: Names of members with dots between them, such as ``transform.parameters.attack.strength``.
+        path: Names of members with dots between them, such as ``transform.parameters.attack.strength``; several such paths
+            with commas between them make one field, whose value is the list of their values.
 
     Raises:
         ValueError: A name is empty.
@@ -99,22 +100,28 @@ class CaseField:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._names = path.split(".")
-        if not all(self._names):
+        self._fields = [field.split(".") for field in path.split(",")]
+        if not all(name for names in self._fields for name in names):
             raise ValueError(f"{path!r} is no field: expected names with dots between them, such as transform.name")
 
     def of(self, case: Mapping[str, Any]) -> FieldValue:
         """Give the field's value in a case; ``None`` where it has none, or null."""
-        value: Any = case
-        for name in self._names:
-            if not isinstance(value, dict):
-                return None
-            value = value.get(name)
-        if value is None or isinstance(value, str):
-            return value
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # 75 and 75.0 are one value
-        return _encode(value)
+        if len(self._fields) > 1:
+            values = [_member(case, names) for names in self._fields]
+            return None if all(value is None for value in values) else _encode(values)
+        value = _member(case, self._fields[0])
+        return value if value is None or isinstance(value, str) else _encode(value)
+
+
+def _member(case: Mapping[str, Any], names: Sequence[str]) -> Any:
+    value: Any = case
+    for name in names:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # 75 and 75.0 are one value
+    return value
 
 
 def field_value(value: FieldValue) -> Any:

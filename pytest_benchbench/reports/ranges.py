@@ -23,7 +23,7 @@ def detection_ranges(rows: Rows) -> list[dict[str, Any]]:
     for name in DETECTION_QUANTITIES:
         quantity = rows.quantities[name]
         for key, values in rows.grouped(lambda kind: (*kind.series, kind.facets.state), quantity.places):
-            found.append((key, name, _range(quantity.values[values])))
+            found.append((key, name, range_of(np.sort(quantity.values[values]))))
     found.sort(key=lambda line: (sort_key(line[0]), line[1]))
     return [
         {**dict(zip((*Series._fields, "state"), key, strict=True)), "quantity": name, **summary}
@@ -40,7 +40,7 @@ def fidelity_ranges(rows: Rows) -> list[dict[str, Any]]:
     for name in sorted(FIDELITY_QUANTITIES):
         quantity = rows.quantities[name]
         for key, values in rows.grouped(_place, quantity.places):
-            ranges.setdefault(key, {})[name] = _range(quantity.values[values])
+            ranges.setdefault(key, {})[name] = range_of(np.sort(quantity.values[values]))
     lines = []
     for key, places in rows.grouped(_place):
         counts = dict(zip(FIDELITY, np.bincount(rows.fidelity[places], minlength=len(FIDELITY)).tolist(), strict=True))
@@ -60,6 +60,7 @@ def _place(kind: Kind) -> Key:
     return (*kind.series, kind.facets.state, kind.facets.transform)
 
 
-def _range(values: NDArray[np.float64]) -> dict[str, Any]:
-    ascending = np.sort(values).tolist()
-    return {"rows": len(ascending), "min": ascending[0], "median": nearest_rank(ascending, 50), "max": ascending[-1]}
+def range_of(ascending: NDArray[np.float64]) -> dict[str, Any]:
+    """Give the number, the smallest, the middle (nearest rank) and the largest of values, of shape (n,), at least one."""
+    values = ascending.tolist()
+    return {"rows": len(values), "min": values[0], "median": nearest_rank(values, 50), "max": values[-1]}

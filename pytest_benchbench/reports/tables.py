@@ -14,9 +14,10 @@ import numpy as np
 
 from pytest_benchbench.evidence.grouping import STANDINGS
 from pytest_benchbench.reports.bases import GroupCounts
-from pytest_benchbench.reports.columns import Rows
+from pytest_benchbench.reports.columns import DETECTION_QUANTITIES, Rows
 from pytest_benchbench.reports.facets import CaseField, Kind, Series, field_order, field_value
 from pytest_benchbench.reports.ordering import sort_key
+from pytest_benchbench.reports.ranges import range_of
 from pytest_benchbench.reports.rates import rate_of
 from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts
 from pytest_benchbench.statistics.intervals import resolvable_rate
@@ -70,7 +71,10 @@ class VerdictTables:
         return {table: self._table(names) for table, names in wanted.items()}
 
     def by(self) -> dict[str, list[Line]]:
-        """Give for each field its lines, sorted by series and value; ``value`` is null where a case has none."""
+        """Give for each field its lines, sorted by series and value; ``value`` is null where a case has none.
+
+        A line has the smallest, middle (nearest rank) and largest of its rows' detection numbers too, null without any.
+        """
         return {field.path: self._by(place) for place, field in enumerate(self._fields)}
 
     def conflicting(self) -> dict[str, Any]:
@@ -106,7 +110,24 @@ class VerdictTables:
 
         keys = sorted({of(kind) for kind in self._rows.kinds}, key=lambda key: (sort_key(key[:-1]), field_order(key[-1])))
         told = ({**Series(*key[:-1])._asdict(), "value": field_value(key[-1])} for key in keys)
-        return [{**line, **counts} for line, counts in zip(told, self._lines(keys, of), strict=True)]
+        parts = zip(told, self._lines(keys, of), self._ranges(keys, of), strict=True)
+        return [{**line, **counts, **ranges} for line, counts, ranges in parts]
+
+    def _ranges(self, keys: Sequence[tuple[Any, ...]], of: Callable[[Kind], tuple[Any, ...]]) -> list[Line]:
+        """Give the range of each detection quantity over the rows of each key."""
+        lines: list[Line] = [dict.fromkeys(DETECTION_QUANTITIES) for _ in keys]
+        places = {key: place for place, key in enumerate(keys)}
+        of_kinds = np.array([places[of(kind)] for kind in self._rows.kinds], dtype=np.intp)
+        for name in DETECTION_QUANTITIES:
+            quantity = self._rows.quantities[name]
+            if not len(quantity.places):
+                continue
+            of_values = of_kinds[self._rows.of_rows[quantity.places]]
+            order = np.lexsort((quantity.values, of_values))
+            groups, begins = np.unique(of_values[order], return_index=True)
+            for place, values in zip(groups.tolist(), np.split(quantity.values[order], begins[1:]), strict=True):
+                lines[place][name] = range_of(values)
+        return lines
 
     def _lines(self, keys: Sequence[tuple[Any, ...]], of: Callable[[Kind], tuple[Any, ...]]) -> list[Line]:
         """Count rows, artifacts and bases of each key.

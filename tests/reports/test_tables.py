@@ -159,3 +159,27 @@ def test_a_kind_without_arms_lacks_none(row, report):
     document = report(rows)
     assert document["results"]["absent_arms"] == []
     assert document["results"]["tables"]["adapter_state_transform"][0]["transform"] == "jpeg-75"
+
+
+def test_fields_together_make_one_table_with_the_numbers_of_its_rows(row, report):
+    def marked(case_id, name, accuracy, state="marked", status="detected"):
+        parameters = {"carrier": {"name": name}}
+        numbers = {} if accuracy is None else {"message_bit_accuracy": accuracy}
+        return row(case_id, state=state, status=status, parameters=parameters, artifact=case_id, **numbers)
+
+    rows = [
+        marked("a", "sky", 0.875),
+        marked("b", "sky", 0.5, status="not_detected"),
+        marked("c", "sky", 0.25, state="attacked", status="not_detected"),
+        marked("d", "sea", None),
+    ]
+    field = "state,transform.parameters.carrier.name"
+    lines = report(rows, by=[field])["results"]["by"][field]
+    assert [line["value"] for line in lines] == [["attacked", "sky"], ["marked", "sea"], ["marked", "sky"]]
+    assert [(line["detected_rate_of_artifacts"]["k"], line["artifacts"]) for line in lines] == [(0, 1), (1, 1), (1, 2)]
+    assert [line["message_bit_accuracy"] for line in lines] == [
+        {"rows": 1, "min": 0.25, "median": 0.25, "max": 0.25},
+        None,
+        {"rows": 2, "min": 0.5, "median": 0.5, "max": 0.875},
+    ]
+    assert [line["score"] for line in lines] == [None, None, None]
