@@ -132,8 +132,8 @@ class Scheme:
     def _mark(self, name: str, embedder: Any, record: Mapping[str, Any], version: str) -> Mark:
         embedding = _EMBEDDING[self.media_type]
         if self.adapter in _PATTERNED:
-            pattern = PATTERNS[name]
-            own = {"version": version, "scale": SCALE, "pattern": name, "message": _spelled(pattern.bits)}
+            pattern = PATTERNS[name.removeprefix(_PATTERNED[self.adapter])]
+            own = {"version": version, "scale": SCALE, "pattern": pattern.name, "message": _spelled(pattern.bits)}
             return Mark(name, {**record, **own}, lambda content: embedding(embedder, content, pattern))
         if self.message_bits is None:
             default = getattr(embedder, "message", None)
@@ -183,13 +183,17 @@ _EMBEDDING: Mapping[str, Callable[[Any, Content, Any], Content]] = {
     "video": _embed_frames,
 }
 
-_PATTERNED = ("dwt-dct", "dwt-dct-svd")
+_PATTERNED = {"dwt-dct": "", "dwt-dct-svd": "svd-"}
+"""Adapters whose marks are the published patterns, and what comes before a pattern's name in that of a mark: the marks of
+all adapters stand beside each other in one cohort."""
 
 _DECODERS = ("av", "soundfile", "soxr")
 
 _SCHEMES = (
-    Scheme("dwt-dct", "image", tuple(PATTERNS), distributions=("numpy",)),
-    Scheme("dwt-dct-svd", "image", tuple(PATTERNS), distributions=("numpy",)),
+    *(
+        Scheme(adapter, "image", tuple(f"{prefix}{name}" for name in PATTERNS), distributions=("numpy",))
+        for adapter, prefix in _PATTERNED.items()
+    ),
     Scheme("rivagan", "image", ("rivagan",), packages=("onnxruntime",), distributions=("onnxruntime",)),
     Scheme(
         "trustmark",

@@ -65,6 +65,15 @@ def test_two_builds_give_the_same_bytes_whatever_surrounds_them(synthetic, tmp_p
     assert tree(tmp_path / "elsewhere") == tree(synthetic.folder)
 
 
+def test_the_marks_of_several_adapters_stand_beside_each_other(tmp_path):
+    cohort = build_cohort(synthetic_image(256, [], ["dwt-dct", "dwt-dct-svd"]), tmp_path / "both")
+    assert sorted(path.name for path in (cohort.folder / "artifacts" / "marked").glob("gradient-*")) == [
+        *("gradient-flux2.png", "gradient-sd1.png", "gradient-sdxl.png"),
+        *("gradient-svd-flux2.png", "gradient-svd-sd1.png", "gradient-svd-sdxl.png"),
+    ]
+    assert described(cohort)["rows"]["dwt-dct"] == described(cohort)["rows"]["dwt-dct-svd"]
+
+
 def test_a_real_cohort_does_not_depend_on_where_its_list_stands(real, source_list, tmp_path):
     moved = tmp_path / "moved"
     moved.mkdir()

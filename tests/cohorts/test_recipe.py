@@ -84,8 +84,10 @@ def test_adapters_that_a_cohort_cannot_have_are_refused(adapters, says):
 
 def test_schemes_open_with_a_mark_for_each_planned_name():
     opened = open_schemes(synthetic_image(adapters=["dwt-dct", "dwt-dct-svd"]))
-    for adapter in ("dwt-dct", "dwt-dct-svd"):
-        assert [mark.name for mark in opened.by_adapter[adapter].marks] == ["sdxl", "flux2", "sd1"]
+    for adapter, names in {"dwt-dct": ["sdxl", "flux2", "sd1"], "dwt-dct-svd": ["svd-sdxl", "svd-flux2", "svd-sd1"]}.items():
+        marks = opened.by_adapter[adapter].marks
+        assert [mark.name for mark in marks] == names
+        assert [mark.record["pattern"] for mark in marks] == ["sdxl", "flux2", "sd1"]
     assert opened.left_out == {}
 
 
