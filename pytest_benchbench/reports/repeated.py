@@ -29,8 +29,8 @@ _SHARED = ("package", "project", "options", "versions", "machine")
 """Parts of ``run.json`` of which a report about several runs gives what they have in common."""
 
 
-class Taker(Protocol):
-    """Sees the rows of all runs, one run after the other."""
+class RunTaker(Protocol):
+    """Sees the rows of all runs, one run after the other, and is told which run they are of."""
 
     def begin_run(self, number: int) -> None:
         """Say that the rows to come are those of another run."""
@@ -40,14 +40,20 @@ class Taker(Protocol):
 
 
 def report_on(
-    runs: RepeatedRuns, *, by: Sequence[str] = (), also: Sequence[Taker] = (), progress: Progress | None = None
+    runs: RepeatedRuns,
+    *,
+    by: Sequence[str] = (),
+    exports: Sequence[RunTaker] = (),
+    also: Sequence[Callable[[SettledRow], None]] = (),
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Sum up one or several runs.
 
     Args:
         runs: Those that were read.
         by: Properties of a case by which there are tables of their own; see ``Summary``.
-        also: See every row too.
+        exports: See every row too.
+        also: So do these.
         progress: Is told how many more bytes of evidence were read.
 
     Returns:
@@ -63,7 +69,7 @@ def report_on(
     are_several = len(runs.runs) > 1
     summary = Summary(by=by)
     cold = _ColdCalls()
-    takers: list[Taker] = [cold, *also]
+    takers: list[RunTaker] = [cold, *exports]
 
     def begin_run(number: int) -> None:
         if are_several:
@@ -72,7 +78,7 @@ def report_on(
             taker.begin_run(number)
 
     watch = [] if progress is None else [_watch(runs.runs, progress)]
-    runs.feed(begin_run, summary.add, *(taker.add for taker in takers), *watch)
+    runs.feed(begin_run, summary.add, *(taker.add for taker in takers), *also, *watch)
     entries = [_run_entry(number, run, runs.rows_in[number - 1], cold) for number, run in enumerate(runs.runs, 1)]
     evidence = [(run.evidence.path.name, run.evidence.sha256) for run in runs.runs]
     document = summary.report(*evidence[0], _environment(runs.runs))
