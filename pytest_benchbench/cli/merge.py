@@ -16,6 +16,7 @@ from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.reports.html import REPORT_HTML
 from pytest_benchbench.session.merging import MergedRun, merge_runs
 
 
@@ -63,6 +64,8 @@ def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolic
         for line in merged.lines():
             click.echo(line)
         parts = len(merged.document["merged_from"])
+        if (page := output_dir / REPORT_HTML).exists():
+            click.echo(f"with pictures and all cases: {page}")
         click.echo(f"merged {parts} run{'' if parts == 1 else 's'}: {output_dir / 'report.md'}")
     raise SystemExit(merged.exit_status)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.reading import index_evidence
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.reports import html
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -16,6 +18,10 @@ from pytest_benchbench.session.accounting import Account
 from pytest_benchbench.session.exit_status import RunFacts, exit_status
 from pytest_benchbench.session.planning import Plan
 from pytest_benchbench.session.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from pytest_benchbench.gates.decision import Decision
+    from pytest_benchbench.reports.html.cases import Cases
 
 
 @dataclass(slots=True)
@@ -25,10 +31,12 @@ class Conclusion:
     Attributes:
         status: The exit code.
         lines: What the terminal says, worst first.
+        reports: Names of the reports for people in the run's directory.
     """
 
     status: int
     lines: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
 
 
 def conclude(
@@ -36,19 +44,21 @@ def conclude(
     document: dict[str, Any],
     rows: Account,
     policy: LoadedPolicy | None,
+    plan: Plan,
     *,
-    lazy_verification: bool,
     pytest_status: int,
     failed_before: int = 0,
 ) -> Conclusion:
     """Sum up a run whose evidence is closed, and write ``report.json``, ``report.md``, ``gate.json`` and ``run.json``.
+
+    With the extra ``html`` there is ``report.html`` too. A run whose page cannot be made is a run all the same.
 
     Args:
         run: Its directory.
         document: What ``run.json`` says so far; what became of the rows is added.
         rows: What became of the planned rows.
         policy: What decides, if a gate was asked for.
-        lazy_verification: Whether files were hashed only when their row came.
+        plan: What the run ran.
         pytest_status: What pytest would exit with.
         failed_before: Rows that failed in earlier sessions of the run, and that evidence alone does not tell of.
 
@@ -62,13 +72,15 @@ def conclude(
         "lost": rows.lost,
     }
     document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
+    cases = html.new_cases()
     reckoned = reckon(
         index_evidence(run.evidence),
         document,
         policy,
         lost=rows.lost,
         left_out=rows.left_out,
-        lazy_verification=lazy_verification,
+        lazy_verification=plan.settings.verify == "lazy",
+        also=cases.add if cases else None,
     )
     report, decision = reckoned.report, reckoned.decision
     facts = run_facts(reckoned, lost=rows.lost, left_out=rows.left_out)
@@ -79,7 +91,27 @@ def conclude(
     run.write_json("report.json", report)
     run.write_text("report.md", render_markdown(report))
     run.write_json("run.json", document)
-    return Conclusion(status, terminal_lines(report, decision))
+    concluded = Conclusion(status, terminal_lines(report, decision), ["report.md"])
+    run.remove(html.REPORT_HTML)  # of an earlier session: it would tell of fewer rows
+    if cases is not None:
+        _write_page(run, report, cases, decision, plan, concluded)
+    return concluded
+
+
+def _write_page(
+    run: RunDirectory, report: dict[str, Any], cases: Cases, decision: Decision | None, plan: Plan, concluded: Conclusion
+) -> None:
+    """Write the page last: it takes longest, and all that it shows is on the disk by now. Nothing about it ends a run."""
+    from pytest_benchbench.reports.html.artifact_places import ArtifactPlaces
+    from pytest_benchbench.reports.html.whole import report_page
+
+    places = ArtifactPlaces.of_manifests(plan.manifests, plan.settings.artifact_roots)
+    try:
+        run.write_bytes(html.REPORT_HTML, report_page(report, cases, gate=decision, find_artifact=places))
+    except Exception as error:
+        concluded.lines.append(f"warning: {html.REPORT_HTML} cannot be made: {one_line(error)}")
+    else:
+        concluded.reports.insert(0, html.REPORT_HTML)
 
 
 def run_facts(reckoned: Reckoning, *, lost: int, left_out: int) -> RunFacts:

@@ -21,6 +21,7 @@ from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.evidence.recorded_run import EVIDENCE, REPORT, RUN, RecordedRun, read_run
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
+from pytest_benchbench.reports import html
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -29,6 +30,7 @@ from pytest_benchbench.session.exit_status import FAILED, exit_status
 
 if TYPE_CHECKING:
     from pytest_benchbench.gates.policy import LoadedPolicy
+    from pytest_benchbench.reports.html.cases import Cases
 
 _TOLD_AFTER = 1000
 """Rows after which progress is told again."""
@@ -66,7 +68,8 @@ def merge_runs(
     """Join the directories of runs, such as shards of one benchmark, or of runs that were merged before.
 
     The new directory is written beside its place and renamed in one step. It depends on the parts alone: not on the order
-    of the directories, on their places or on the time.
+    of the directories, on their places or on the time; only ``report.html`` (extra ``html``) shows pictures of those
+    artifacts that are at hand.
 
     Args:
         directories: At least one.
@@ -88,7 +91,7 @@ def merge_runs(
             joined = join_evidence(pieces, beside / EVIDENCE, progress)
             whole = take_stock(joined.parts, runs)
             document = merged_document(runs, joined.parts, whole)
-            detectors = OneDetector()
+            detectors, cases = OneDetector(), html.new_cases()
             reckoning = reckon(
                 joined.evidence,
                 document,
@@ -97,10 +100,12 @@ def merge_runs(
                 left_out=whole.planned.left_out,
                 lazy_verification=document["options"]["verify"] == "lazy",
                 unaccounted=whole.unaccounted,
-                also=_watched(detectors.add, joined, progress),
+                also=_watched([detectors.add, *([cases.add] if cases else [])], joined, progress),
             )
             status = document["exit_status"] = _exit_status(runs, whole, reckoning)
             _write(beside, document, reckoning)
+            if cases is not None:
+                write_atomically(beside / html.REPORT_HTML, _page(runs, cases, reckoning))
     except FolderExistsError:
         raise MergeError(f"{output}: exists already; a run never overwrites another") from None
     except OSError as error:
@@ -109,9 +114,14 @@ def merge_runs(
 
 
 def _watched(
-    take: Callable[[SettledRow], None], joined: JoinedEvidence, progress: Progress | None
+    takers: Sequence[Callable[[SettledRow], None]], joined: JoinedEvidence, progress: Progress | None
 ) -> Callable[[SettledRow], None]:
-    """Tell, row by row, how much of the joined evidence was read again."""
+    """Hand each row to several takers, and tell how much of the joined evidence was read again."""
+
+    def take(settled: SettledRow) -> None:
+        for one in takers:
+            one(settled)
+
     if progress is None:
         return take
     rows = sum(part.ended for part in joined.parts)
@@ -140,6 +150,14 @@ def _exit_status(runs: Sequence[RecordedRun], whole: Whole, reckoning: Reckoning
     )
     facts = run_facts(reckoning, lost=whole.planned.lost + whole.unaccounted, left_out=whole.planned.left_out)
     return exit_status(FAILED if has_failed else 0, facts)
+
+
+def _page(runs: Sequence[RecordedRun], cases: Cases, reckoning: Reckoning) -> bytes:
+    from pytest_benchbench.reports.html.artifact_places import ArtifactPlaces
+    from pytest_benchbench.reports.html.whole import report_page
+
+    places = ArtifactPlaces.of_runs([(run.path, run.document) for run in runs])
+    return report_page(reckoning.report, cases, gate=reckoning.decision, find_artifact=places)
 
 
 def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> None:

@@ -230,6 +230,10 @@ class Recorder:
         """Say whether a node id is one of the rows that were to run."""
         return self._log is not None and self._log.is_row(nodeid)
 
+    def remaining(self) -> int | None:
+        """Give the number of rows that are still to be run; ``None`` before the run has begun."""
+        return None if self._log is None else self._log.remaining
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take the counts of a worker that ended well."""
@@ -326,12 +330,12 @@ class Recorder:
             self._document,
             rows,
             self._policy,
-            lazy_verification=settings.verify == "lazy",
+            self._plan,
             pytest_status=pytest_status,
             failed_before=self._earlier.failed if self._earlier else 0,
         )
         self._summary += concluded.lines
-        self._summary.append(f"report: {shown_from(run.path / 'report.md', settings.invocation_dir)}")
+        self._summary += [f"report: {shown_from(run.path / name, settings.invocation_dir)}" for name in concluded.reports]
         return concluded.status
 
     def _count_planned(self) -> int:

@@ -166,6 +166,25 @@ class RunDirectory:
         """
         self._put(name, text.encode())
 
+    def write_bytes(self, name: str, data: bytes) -> None:
+        """Put a file into the directory in one step.
+
+        Raises:
+            RunDirectoryError: It cannot be written.
+        """
+        self._put(name, data)
+
+    def remove(self, name: str) -> None:
+        """Take a file out of the directory, if it is there.
+
+        Raises:
+            RunDirectoryError: It cannot be removed.
+        """
+        try:
+            (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise RunDirectoryError(f"{self.path / name}: {error.strerror or error}") from None
+
     def _put(self, name: str, data: bytes) -> None:
         try:
             write_atomically(self.path / name, data)

@@ -29,6 +29,7 @@ def test_a_whole_is_said_to_be_so(here, halves):
     assert (lines[0], lines[-1]) == ("2 rows: 2 match", "merged 2 runs: merged/report.md")
     assert sorted(path.name for path in (here / "merged").iterdir()) == [
         "evidence.jsonl",
+        "report.html",
         "report.json",
         "report.md",
         "run.json",

@@ -114,4 +114,4 @@ def test_run_json_says_what_was_common_and_what_was_merged(shards, tmp_path):
         "planned": {"rows": 2, "selected": 2, "left_out": 0, "lost": 0},
         "evidence_lines": 2,
     }
-    assert sorted(content(tmp_path / "merged")) == ["evidence.jsonl", "report.json", "report.md", "run.json"]
+    assert sorted(content(tmp_path / "merged")) == ["evidence.jsonl", "report.html", "report.json", "report.md", "run.json"]

@@ -87,6 +87,7 @@ def test_a_run_that_ends_by_itself_leaves_no_mark(project):
     project.run("cases.jsonl")
     assert sorted(path.name for path in (project.path / "run").iterdir()) == [
         "evidence.jsonl",
+        "report.html",
         "report.json",
         "report.md",
         "run.json",
