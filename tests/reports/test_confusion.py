@@ -20,7 +20,7 @@ cases = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=cases)
 def test_rows_with_an_asserted_verdict_are_counted_once(row, report, drawn):
     lines = report([row(f"c{number}", **one) for number, one in enumerate(drawn)])["results"]["confusion"]

@@ -52,7 +52,7 @@ def counted_by_pandas(drawn):
     return found
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=cases, data=st.data())
 def test_pairs_agree_with_pandas_and_not_with_the_order_of_rows(row, report, drawn, data):
     rows = [row(**{"case_id": f"c{number}", **one}) for number, one in enumerate(drawn)]

@@ -22,7 +22,7 @@ cases = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=cases)
 def test_slices_are_counted_and_the_worst_comes_first(row, report, drawn):
     results = report([row(f"c{number}", **one) for number, one in enumerate(drawn)])["results"]
