@@ -34,7 +34,7 @@ def histogram_svg(lines: Sequence[Line], name: str) -> Markup:
     lines = [line for line in lines if sum(line["counts"])]
     if not lines:
         return Markup()
-    quantity: str = _QUANTITIES.get(lines[0]["quantity"], lines[0]["quantity"])
+    quantity = str(_QUANTITIES.get(lines[0]["quantity"]) or lines[0]["quantity"])
     left_out, lines = len(lines[STATES:]), lines[:STATES]
     low, high = min(line["edges"][0] for line in lines), max(line["edges"][-1] for line in lines)
     panel = _PANEL + LINE + 12
