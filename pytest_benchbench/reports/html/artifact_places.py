@@ -93,7 +93,7 @@ def _folders(written: str, sha256: str, starts: Iterable[Path]) -> Iterator[Path
     for start in starts:
         try:
             manifest = (start / written).resolve()
-            inside = manifest.is_relative_to(start.resolve())
+            inside = manifest.parent.is_relative_to(start.resolve())
             if manifest.parent.is_dir() and (inside or _digest(manifest) == sha256):
                 yield manifest.parent
         except (OSError, ValueError, RuntimeError):  # what is no path leads nowhere
