@@ -68,9 +68,11 @@ def real_run(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return run, json.loads((directory / "real" / "evidence.jsonl").read_bytes())
 
 
-def write_shards(directory: Path, run: dict[str, Any], row: dict[str, Any], rows: int, shards: int) -> list[str]:
+def write_shards(
+    directory: Path, run: dict[str, Any], row: dict[str, Any], rows: int, shards: int, seed: int = 11
+) -> list[str]:
     """Write run directories that together have ``rows`` planned rows."""
-    drawn = random.Random(11)
+    drawn = random.Random(seed)
     encode = msgspec.json.Encoder().encode
     names = []
     for index in range(shards):

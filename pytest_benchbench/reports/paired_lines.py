@@ -104,15 +104,17 @@ class PairedLines:
 
         ``rows`` counts rows by what became of them. ``artifacts`` and ``bases`` count each artifact and each base once. One
         is good on a side if all of its rows are: of that are the rates, their paired interval and McNemar's test. It became
-        ``better`` or ``worse`` if more or fewer of its rows are good than before: of that is the sign test, ``sign_p``, which
-        sees changes inside of a base too, and is McNemar's where each has one row. ``tested`` says which of the two decides:
-        bases, where every row has one, because rows that come from one base are not independent.
+        ``better`` or ``worse`` if more or fewer of its rows are good than before: of that is the sign test, ``sign_p``; it
+        sees changes inside of a base too, and is McNemar's test where each has one row. ``tested`` says which of the two
+        decides: bases, where every row has one, because rows that come from one base are not independent.
         """
         keys = [_key(*both) for both in self._combinations]
         artifacts, bases = self._rows.artifacts()[self._pairs.new], self._rows.bases()[self._pairs.new]
         for key in sorted({key for key in keys if key is not None}, key=sort_key):
             is_of_line = np.array([other == key for other in keys])[self._of_pairs]
             is_of_line &= ~self._pairs.is_conflicting
+            if not is_of_line.any():
+                continue
             changes, bases_here = self.changes[is_of_line], bases[is_of_line]
             counts = Counter(dict(zip(*(part.tolist() for part in np.unique(changes, return_counts=True)), strict=True)))
             names = EXPECTED_CHANGES if key.quantity == "as_expected" else DETECTED_CHANGES
@@ -123,7 +125,7 @@ class PairedLines:
                 "rows_without_base": int(np.count_nonzero(~has_base)),
                 "artifacts": _unit(artifacts[is_of_line], changes),
                 "bases": _unit(bases_here[has_base], changes[has_base]) if has_base.any() else None,
-                "tested": "bases" if has_base.all() and len(has_base) else "artifacts",
+                "tested": "bases" if has_base.all() else "artifacts",
             }
 
 

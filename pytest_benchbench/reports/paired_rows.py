@@ -234,7 +234,9 @@ def _question(row: EvidenceRow) -> bytes:
     """Tell what a row is about; zero bytes where the manifest could not be read again."""
     if not row.row_sha256:
         return _NOTHING_KNOWN
-    return text_digest("\0".join([row.artifact.sha256, *(str(row.case.get(name)) for name in IDENTITY)]).encode())
+    told = row.case.get
+    expected, media_type, state, arm = told("expected"), told("media_type"), told("state"), told("arm")  # as in IDENTITY
+    return text_digest(f"{row.artifact.sha256}\0{expected}\0{media_type}\0{state}\0{arm}".encode())
 
 
 def _artifact(row: EvidenceRow) -> int:

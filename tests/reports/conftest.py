@@ -22,6 +22,8 @@ def evidence_row(
     state="marked",
     arm="positive",
     transform="none",
+    parameters=None,
+    pair_id=None,
     artifact=None,
     line=1,
     fidelity=None,
@@ -39,8 +41,8 @@ def evidence_row(
         "arm": arm,
         "state": state,
         "media_type": "image",
-        "pair_id": f"pair-{case_id}",
-        "transform": {"name": transform, "revision": "1", "parameters": {}},
+        "pair_id": pair_id or f"pair-{case_id}",
+        "transform": {"name": transform, "revision": "1", "parameters": parameters or {}},
         "expected": expected,
     }
     asked = status not in {"unavailable"} and outcome != "not_run"
@@ -99,4 +101,22 @@ def write(tmp_path_factory):
 def report(write):
     from pytest_benchbench.reports.summary import build_report
 
-    return lambda rows, run=None: build_report(write(rows), run or {})
+    return lambda rows, run=None, by=(): build_report(write(rows), run or {}, by=by)
+
+
+@pytest.fixture
+def compared(tmp_path):
+    """Compare two lists of rows."""
+    from pytest_benchbench.evidence.reading import index_evidence
+    from pytest_benchbench.reports.comparison import ComparedSide, RowComparison
+    from pytest_benchbench.reports.paired_rows import by_case
+
+    def compare_rows(old, new):
+        sides = []
+        for side, rows in enumerate((old, new)):
+            path = tmp_path / f"{side}.jsonl"
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            sides.append(ComparedSide(index_evidence(path), by_case(side)))
+        return RowComparison(*sides)
+
+    return compare_rows
