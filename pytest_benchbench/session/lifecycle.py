@@ -16,6 +16,7 @@ from pytest_benchbench.session.registrations import REGISTRATIONS, AdapterRegist
 
 if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
+    from pytest_benchbench.session.recorder import Recorder
 
 _PLAN = pytest.StashKey["Plan"]()
 
@@ -98,6 +99,7 @@ def _start_controller(session: pytest.Session) -> None:
         _begin_guarding(config, plan)
     recorder = Recorder(plan, config, distributed=distributed)
     config.pluginmanager.register(recorder, "benchbench-recorder")
+    _begin_telling(config, plan, recorder)
     if distributed:
         from pytest_benchbench.session.distribution import Distribution
 
@@ -106,6 +108,15 @@ def _start_controller(session: pytest.Session) -> None:
             from pytest_benchbench.session.timeout_witness import TimeoutWitness
 
             config.pluginmanager.register(TimeoutWitness(plan.settings.row_timeout, plan), "benchbench-timeouts")
+
+
+def _begin_telling(config: pytest.Config, plan: Plan, recorder: Recorder) -> None:
+    """Tell while rows are run how far they are, where somebody wants to know."""
+    from pytest_benchbench.session.live import live_display
+
+    live = live_display(config, plan.settings, is_row=recorder.is_row, remaining=recorder.remaining)
+    if live is not None:
+        config.pluginmanager.register(live, "benchbench-live")
 
 
 def _begin_guarding(config: pytest.Config, plan: Plan) -> None:

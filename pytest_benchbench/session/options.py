@@ -88,6 +88,13 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("bench_require_available", "fail rows whose adapter is unavailable", type="bool", default=False)
     _add(group, parser, "max-pixels", f"largest image that is decoded, in pixels (default: {DEFAULT_MAX_PIXELS})")
     _add(group, parser, "gate", "POLICY (a built-in name or a YAML file) that decides about the run, or off (default: off)")
+    _add(
+        group,
+        parser,
+        "progress",
+        "auto, off or SECONDS: on a terminal a line about rows that take long; elsewhere nothing, or a line every so many "
+        "seconds (default: auto)",
+    )
     parser.addini(_INI_ONLY_MEASURED, "how rows without an expectation are shown: measured or xfail", default="measured")
 
 
@@ -126,6 +133,7 @@ class Settings:
         max_pixels: Largest image that is decoded.
         gate: Policy name or path; ``None`` for no gate.
         gate_directory: What a relative path of a policy starts from.
+        progress: What is told while rows are run: ``auto``, ``off``, or seconds between lines where there is no terminal.
         measured_as_xfail: Whether a row without an expectation is shown as xfailed.
         invocation_dir: Where the command was given.
         root_dir: The project.
@@ -149,6 +157,7 @@ class Settings:
     max_pixels: int
     gate: str | None
     gate_directory: Path
+    progress: Literal["auto", "off"] | float
     measured_as_xfail: bool
     invocation_dir: Path
     root_dir: Path
@@ -224,6 +233,7 @@ class Settings:
             max_pixels=_count("max-pixels", one("max_pixels", str(DEFAULT_MAX_PIXELS)), least=1),
             gate=None if gate == "off" else gate,
             gate_directory=gate_directory,
+            progress=_progress(one("progress", "auto")),
             measured_as_xfail=measured == "xfail",
             invocation_dir=here,
             root_dir=config.rootpath,
@@ -261,6 +271,18 @@ def _seconds(text: str | None) -> float | None:
         seconds = math.nan
     if not 0 < seconds <= MAX_ROW_SECONDS:
         raise pytest.UsageError(f"--bench-row-timeout={text}: expected seconds, more than 0 and at most {MAX_ROW_SECONDS:g}")
+    return seconds
+
+
+def _progress(text: str | None) -> Literal["auto", "off"] | float:
+    if text in ("auto", "off"):
+        return text  # type: ignore[return-value]  # one of the two
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        seconds = math.nan
+    if not 1 <= seconds <= MAX_ROW_SECONDS:
+        raise pytest.UsageError(f"--bench-progress={text}: expected auto, off, or seconds between 1 and {MAX_ROW_SECONDS:g}")
     return seconds
 
 

@@ -3,8 +3,8 @@
 Used: ``Function._fixtureinfo`` (read once per suite, shared by its rows), ``Function._request`` and ``_initrequest`` (made
 when a row runs: a request for each collected row would cost memory and time), ``Function._instance`` and ``_obj`` (a fresh
 instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``,
-``_use_item_location`` of ``Skipped``, that ``CallInfo.from_call`` is what catches the exceptions of a phase, and
-``FixtureDef.cached_result``, without which ``finish`` does nothing.
+``_use_item_location`` of ``Skipped``, that ``CallInfo.from_call`` is what catches the exceptions of a phase,
+``FixtureDef.cached_result``, without which ``finish`` does nothing, and ``TerminalWriter._file``, to which it writes.
 """
 
 from __future__ import annotations
@@ -107,3 +107,13 @@ def undo_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
     if fixturedef.cached_result is None:
         fixturedef.cached_result = (None, None, None)
     fixturedef.finish(request)  # type: ignore[arg-type]  # pytest calls it so itself
+
+
+def terminal_file(config: pytest.Config) -> Any:
+    """Give the file to which pytest's terminal writer writes."""
+    return config.get_terminal_writer()._file
+
+
+def set_terminal_file(config: pytest.Config, file: Any) -> None:
+    """Let pytest's terminal writer write to another file."""
+    config.get_terminal_writer()._file = file

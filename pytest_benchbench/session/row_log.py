@@ -65,6 +65,11 @@ class RowLog:
         """Know the rows that are to run."""
         self._pending = dict.fromkeys(nodes)
 
+    @property
+    def remaining(self) -> int:
+        """How many of the rows that were to run have no evidence of this session yet."""
+        return len(self._pending)
+
     def is_row(self, nodeid: str) -> bool:
         """Say whether a node id is one of the rows that were to run, or were run before."""
         return nodeid in self._pending or nodeid in self._attempts

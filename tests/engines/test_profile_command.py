@@ -68,8 +68,8 @@ def test_what_ran_before_an_interrupt_is_kept(project, tmp_path):
     os.mkfifo(pipe)
     project.cases(1)
     project.write("first.jsonl")
-    project.rows.clear()
     project.case("held", says=f"hold {tmp_path / 'flag'} {pipe}")
+    del project.rows[0]
     project.write("second.jsonl")
     process = start(project, "first.jsonl", "second.jsonl", "--output-dir", "out")
     reading, ended = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.pidfd_open(process.pid)

@@ -1,0 +1,147 @@
+"""What a run tells while it goes on: on a terminal a line about rows that take long, elsewhere nothing unless wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_benchbench.session.progress import Progress
+from pytest_benchbench.session.pytest_internals import set_terminal_file, terminal_file
+from pytest_benchbench.session.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from pytest_benchbench.session.options import Settings
+
+SHOWN_AFTER_SECONDS = 3.0
+"""How long a row has been run before a terminal tells of it; short rows are told by pytest's own dots."""
+
+DRAWN_EVERY_SECONDS = 1.0
+
+
+def live_display(
+    config: pytest.Config, settings: Settings, *, is_row: Callable[[str], bool], remaining: Callable[[], int | None]
+) -> Live | None:
+    """Make the display of a session; ``None`` where there is nothing to show or nobody who sees it.
+
+    Args:
+        config: The session's.
+        settings: Its options.
+        is_row: Says whether a node id is one of the rows that were to run.
+        remaining: Gives the number of rows that are still to be run; ``None`` before that is known.
+    """
+    if settings.progress == "off" or not config.pluginmanager.has_plugin("terminalreporter"):
+        return None
+    every = None if settings.progress == "auto" else settings.progress
+    if (draws := _is_terminal(config)) or every is not None:
+        return Live(config, is_row=is_row, remaining=remaining, lines_every=None if draws else every)
+    return None
+
+
+def _is_terminal(config: pytest.Config) -> bool:
+    """Say whether somebody sits at a terminal that obeys, and what tests print does not get there by itself."""
+    if config.getoption("capture") == "no" or sys.platform == "win32":
+        return False
+    if os.environ.get("CI") or os.environ.get("BUILD_NUMBER") or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    return _isatty(terminal_file(config))
+
+
+def _isatty(file: Any) -> bool:
+    try:
+        return bool(os.isatty(file.fileno()))
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+class Live:
+    """Registered in the process that the user started. A thread wakes up once a second and looks whether a row takes long.
+
+    Args:
+        config: The session's.
+        is_row: Says whether a node id is one of the rows that were to run.
+        remaining: Gives the number of rows that are still to be run; ``None`` before that is known.
+        lines_every: Seconds between plain lines; ``None`` draws on a terminal instead.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        *,
+        is_row: Callable[[str], bool],
+        remaining: Callable[[], int | None],
+        lines_every: float | None,
+    ) -> None:
+        self._config = config
+        self._is_row = is_row
+        self._remaining = remaining
+        self._lines_every = lines_every
+        self._progress = Progress()
+        self._lock = threading.Lock()  # over the progress
+        self._ended = threading.Event()
+        self._is_paused = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, Any, Any]:
+        """Tell as long as rows are run."""
+        if self._config.option.collectonly:
+            return (yield)
+        writer = self._config.get_terminal_writer()
+        status = StatusLine(terminal_file(self._config), lambda: writer.width_of_current_line)
+        set_terminal_file(self._config, status)
+        thread = threading.Thread(target=self._tell, args=(status,), name="benchbench-live", daemon=True)
+        thread.start()
+        try:
+            return (yield)
+        finally:
+            self._ended.set()
+            thread.join()
+            set_terminal_file(self._config, status.close())
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Know that a row begins."""
+        if self._is_row(nodeid):
+            with self._lock:
+                self._progress.begin(nodeid, time.monotonic())
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Know that a row is over whose worker died, and that another try begins."""
+        if report.when == "???" or report.outcome == "rerun":
+            self.pytest_runtest_logfinish(report.nodeid)
+            if report.outcome == "rerun" and report.when != "???":
+                self.pytest_runtest_logstart(report.nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Know that a row is over."""
+        with self._lock:
+            self._progress.end(nodeid)
+
+    def pytest_enter_pdb(self) -> None:
+        """Be silent while somebody debugs."""
+        self._is_paused = True
+
+    def pytest_leave_pdb(self) -> None:
+        """Tell again."""
+        self._is_paused = False
+
+    def _tell(self, status: StatusLine) -> None:
+        """Look at the progress now and then until the run is over."""
+        while not self._ended.wait(self._lines_every or DRAWN_EVERY_SECONDS):
+            with self._lock:
+                now = time.monotonic()
+                if (remaining := self._remaining()) is not None:
+                    self._progress.sample(remaining, now)
+                line, longest = self._progress.line(now), self._progress.longest(now)
+            if self._is_paused:
+                continue
+            if self._lines_every is not None:
+                status.print(line)
+            elif longest >= SHOWN_AFTER_SECONDS:
+                status.draw(line)
+            else:
+                status.erase()
