@@ -34,7 +34,8 @@ def robustness_svg(line: Line, name: str) -> Markup:
         name: What to call the series.
 
     Returns:
-        A curve with its 95 % Wilson band, and median, least and greatest bit accuracy; empty where nothing was measured.
+        A curve with its 95 % band, which allows for several artifacts of one base where there are such, and median, least and
+        greatest bit accuracy; empty where nothing was measured.
     """
     measured = [point for point in line["points"] if point[_RATE]["n"] or (point[_BITS] or {}).get("n")]
     if not measured:
@@ -66,8 +67,9 @@ def robustness_svg(line: Line, name: str) -> Markup:
 def _rates(ground: Ground, points: Sequence[Line]) -> None:
     """Draw band, line, intervals and marks; where a point has no rate the curve is interrupted."""
     for run in _runs(points, lambda point: point[_RATE]["n"] > 0):
-        lows = [(ground.x(place), ground.y(points[place][_RATE]["wilson95_low"])) for place in run]
-        highs = [(ground.x(place), ground.y(points[place][_RATE]["wilson95_high"])) for place in run]
+        bounds = [(ground.x(place), *_interval(points[place])) for place in run]
+        lows = [(x, ground.y(low)) for x, low, _ in bounds]
+        highs = [(x, ground.y(high)) for x, _, high in bounds]
         middle = [(ground.x(place), ground.y(points[place][_RATE]["rate"])) for place in run]
         if len(run) > 1:
             ground.drawing.polygon([*highs, *reversed(lows)], "bb-band")
@@ -76,6 +78,13 @@ def _rates(ground: Ground, points: Sequence[Line]) -> None:
             ground.drawing.line(low, high, "bb-interval")
         for place, (x, y) in zip(run, middle, strict=True):
             ground.drawing.mark("circle", x, y, "bb-first", f"{_strength(points[place])}: {_told(points[place])}")
+
+
+def _interval(point: Line) -> tuple[float, float]:
+    """Give the bounds of a point's rate: those that allow for several artifacts of one base where there are such."""
+    if clustered := point.get("clustered95"):
+        return clustered["low"], clustered["high"]
+    return point[_RATE]["wilson95_low"], point[_RATE]["wilson95_high"]
 
 
 def _bits(ground: Ground, points: Sequence[Line]) -> None:
