@@ -34,8 +34,8 @@ def robustness_svg(line: Line, name: str) -> Markup:
         name: What to call the series.
 
     Returns:
-        A curve with its 95 % band, which allows for several artifacts of one base where there are such, and median, least and
-        greatest bit accuracy; empty where nothing was measured.
+        A curve with its 95 % band, which allows for several artifacts of one base where there are such, and median, least
+        and greatest bit accuracy; empty where nothing was measured.
     """
     measured = [point for point in line["points"] if point[_RATE]["n"] or (point[_BITS] or {}).get("n")]
     if not measured:
