@@ -14,6 +14,9 @@ MISMATCHES = 10
 COUNTED = 40
 """How many adapters and states (and suites and parameters, where they differ) have a line."""
 
+SLICES = 3
+"""How many of the worst slices have a line."""
+
 _ALWAYS = ("rows", "detected", "not_detected")
 _WHERE_ANY = ("scored", "unstable", "error", "unavailable", "not_run")
 
@@ -27,7 +30,8 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
 
     Returns:
         Lines without line ends and without control characters: the verdict (what makes the run incomplete, the gate with the
-        rules that did not pass if there is one, and the outcomes), rows by adapter and state, and the first mismatches.
+        rules that did not pass if there is one, and the outcomes), rows by adapter and state, the worst slices where the
+        mismatches alone do not tell, and the first mismatches.
     """
     results = document["results"]
     incomplete = _incomplete(document["environment"], results["outcomes"], has_gate=gate is not None)
@@ -35,6 +39,7 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
         *incomplete,
         *_verdict(results, gate),
         *_counts(results["tables"]["adapter_state"]),
+        *_worst_slices(results),
         *_mismatches(results["mismatches"]),
     ]
 
@@ -84,6 +89,22 @@ def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
         for row in texts
     ]
     return lines if len(table) <= COUNTED else [*lines, f"... and {len(table) - COUNTED} more in report.json"]
+
+
+def _worst_slices(results: dict[str, Any]) -> list[str]:
+    """Name the slices in which most is wrong; a single one all of whose wrong rows are listed would say nothing new."""
+    wrong = results["wrong_slices"]
+    is_told = results["mismatches"]["count"] <= MISMATCHES and not results["errors"]["count"]
+    if not wrong or (wrong == 1 and is_told):
+        return []
+    shown = results["worst_slices"][:SLICES]
+    lines = []
+    for line in shown:
+        place = " ".join(plain(line[name] or "-") for name in ("adapter", "state", "transform", "arm"))
+        counts = ", ".join(f"{line[f'rows_{name}']} {name}" for name in ("mismatch", "error") if line[f"rows_{name}"])
+        rate = line["wrong_rate_of_rows"]
+        lines.append(f"  {place}: {rate['k']} of {_rows(rate['n'])} wrong ({counts})")
+    return [f"worst slices, {len(shown)} of {wrong}:" if wrong > len(shown) else "worst slices:", *lines]
 
 
 def _mismatches(mismatches: dict[str, Any]) -> list[str]:

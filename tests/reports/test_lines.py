@@ -143,3 +143,43 @@ def test_no_evidence_is_one_line(report):
 def test_lines_come_from_a_report_read_back(row, write):
     document = build_report(write([row("a")]), {})
     assert terminal_lines(document)[0] == "1 row: 1 measured"
+
+
+def wrong(state, count, of, start=0, **fields):
+    return [
+        {"case_id": f"{state}{number}", "state": state, "line": start + number, "expected": "detected", **fields}
+        | ({"status": "not_detected"} if number < count else {})
+        for number in range(of)
+    ]
+
+
+def test_the_worst_slices_come_first_where_there_are_several(row, report):
+    rows = [*wrong("attacked", 1, 4), *wrong("marked", 2, 2, transform="jpeg-75"), *wrong("removed", 1, 9)]
+    rows.append({"case_id": "e", "state": "attacked", "status": "error", "expected": "detected"})
+    lines = terminal_lines(report([row(**each) for each in rows]))
+    begin = lines.index("worst slices:")
+    assert lines[begin + 1 : begin + 4] == [
+        "  dwt-dct marked jpeg-75 positive: 2 of 2 rows wrong (2 mismatch)",
+        "  dwt-dct attacked none positive: 2 of 5 rows wrong (1 mismatch, 1 error)",
+        "  dwt-dct removed none positive: 1 of 9 rows wrong (1 mismatch)",
+    ]
+    assert lines[begin + 4].startswith("cases.jsonl:")
+
+
+def test_more_slices_than_are_named_are_counted(row, report):
+    rows = [row(**each) for state in ("a", "b", "c", "d") for each in wrong(state, 1, 2)]
+    lines = terminal_lines(report(rows))
+    begin = lines.index("worst slices, 3 of 4:")
+    assert [line.split()[1] for line in lines[begin + 1 : begin + 4]] == ["a", "b", "c"]
+    assert not lines[begin + 4].startswith(" ")
+
+
+@pytest.mark.parametrize(("count", "is_named"), [(10, False), (11, True)])
+def test_a_single_slice_is_named_where_not_all_its_rows_are(row, report, count, is_named):
+    lines = terminal_lines(report([row(**each) for each in wrong("marked", count, 20)]))
+    assert ("worst slices:" in lines) is is_named
+
+
+def test_a_slice_of_errors_is_named(row, report):
+    lines = terminal_lines(report([row("a", status="error"), row("b")]))
+    assert "  dwt-dct marked none positive: 1 of 2 rows wrong (1 error)" in lines
