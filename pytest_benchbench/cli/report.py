@@ -26,6 +26,7 @@ from pytest_benchbench.reports.report_folder import (
     ReportFolderError,
     write_report,
 )
+from pytest_benchbench.reports.report_schema import report_schema
 
 
 def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -35,6 +36,12 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
     return value
+
+
+def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(msgspec.json.format(msgspec.json.encode(report_schema()), indent=2).decode())
+        context.exit()
 
 
 @click.command("report")
@@ -56,6 +63,14 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
     multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Look here too for the files of failing cases, to show them in report.html; repeatable.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of report.json, and do nothing else.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(

@@ -1,14 +1,21 @@
-"""The published JSON Schema is the one that the reader stands for."""
+"""The published JSON Schemas are those that reader and writer stand for."""
 
 from pathlib import Path
 
 from click.testing import CliRunner
 
-from pytest_benchbench.cli.validate import command
+from pytest_benchbench.cli import main
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / "watermark.schema.json"
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 
 
 def test_the_published_schema_is_what_validate_prints():
-    printed = CliRunner().invoke(command, ["--schema", "watermark"])
-    assert printed.output == PUBLISHED.read_text(encoding="utf-8"), "see Documentation in CONTRIBUTING.md"
+    printed = CliRunner().invoke(main, ["validate", "--schema", "watermark"])
+    published = (SCHEMAS / "watermark.schema.json").read_text(encoding="utf-8")
+    assert printed.output == published, "see Documentation in CONTRIBUTING.md"
+
+
+def test_the_published_schema_of_reports_is_what_report_prints():
+    printed = CliRunner().invoke(main, ["report", "--schema"])
+    published = (SCHEMAS / "report.schema.json").read_text(encoding="utf-8")
+    assert printed.output == published, "see Documentation in CONTRIBUTING.md"

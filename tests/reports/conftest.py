@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import jsonschema
 import pytest
 
 from pytest_benchbench.evidence.observation import RemovalRecord, judge
@@ -98,10 +99,24 @@ def write(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def report(write):
+def valid():
+    """Hold a report against the published schema, and give it back."""
+    from pytest_benchbench.reports.report_schema import report_schema
+
+    validator = jsonschema.Draft202012Validator(report_schema())
+
+    def held(document):
+        validator.validate(document)
+        return document
+
+    return held
+
+
+@pytest.fixture(scope="session")
+def report(write, valid):
     from pytest_benchbench.reports.summary import build_report
 
-    return lambda rows, run=None, by=(): build_report(write(rows), run or {}, by=by)
+    return lambda rows, run=None, by=(): valid(build_report(write(rows), run or {}, by=by))
 
 
 @pytest.fixture
