@@ -22,16 +22,10 @@ _SERIES = ("adapter", "suite", "params")
 
 _FIRST = (
     *("state", "transform", "arm", "provider", "content_stratum", "value", "family", "attack", "strength", "from", "to"),
-    *("quantity", "expected", "call", "rows", "rows_mismatch", "rows_known_mismatch", "rows_detected", "rows_not_detected"),
-    *(
-        "rows_scored",
-        "rows_unstable",
-        "rows_error",
-        "rows_unavailable",
-        "rows_not_run",
-        "artifacts",
-        "artifacts_conflicting",
-    ),
+    *("quantity", "expected", "call", "pairs", "kept", "lost", "gained", "absent", "undecided", "kept_rate", "gained_rate"),
+    *("rows", "rows_mismatch", "rows_known_mismatch", "rows_detected", "rows_not_detected"),
+    *("rows_scored", "rows_unstable", "rows_error", "rows_unavailable", "rows_not_run"),
+    *("artifacts", "artifacts_conflicting"),
     *("detected_rate_of_artifacts", "clustered95", "bases", "resolvable_false_positive_rate"),
 )
 """What comes first, where it exists; the rest follows as it stands in the report."""

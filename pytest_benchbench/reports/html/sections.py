@@ -148,7 +148,7 @@ def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
         lines = list(_flat(results.get(part.key) or ()))
         drawn = plots.get(part.key)
         if lines or drawn:
-            table = table_of(f"{part.id}-table", "Numbers", lines, fields_of(lines, identity))
+            table = table_of(f"{part.id}-table", f"{part.title}: numbers", lines, fields_of(lines, identity))
             yield Section(part.id, part.title, [part.note], drawn, [table] if lines else ())
     yield from _timing(document["timing"], plots)
     yield from _others(results, identity)
@@ -286,7 +286,7 @@ def contents(sections: Iterable[Section], *, has_gate: bool, has_failing: bool, 
             [("gate", "Gate")] if has_gate else [],
             [("reading", "How to read"), ("measured", "What was measured")],
             listed[:first],
-            [("failing", "Failing cases")] if has_failing else [],
+            [("failing", "Wrong answers and errors")] if has_failing else [],
             listed[first:],
             [("all-cases", "All cases")],
         )

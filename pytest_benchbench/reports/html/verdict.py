@@ -59,7 +59,7 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
     elif gaps:
         mood, headline = "warn", "No row failed, but the evidence is incomplete"
     else:
-        mood, headline = "ok", f"No row failed of {_rows(results['rows'])}"
+        mood, headline = "ok", f"None of {_rows(results['rows'])} failed"
     lines = [f"{outcome_line(results)}."]
     if gate is None:
         lines.append("No gate ran: whether this is good enough was decided by no rule but that no row may fail.")

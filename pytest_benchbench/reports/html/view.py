@@ -99,6 +99,8 @@ class Field(NamedTuple):
 
 def shown(value: Any) -> str:
     """Write a JSON value for people, on one line and not without end; nothing is a dash."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     text = text_of(value)
     text = NOTHING if text == "-" and value != "-" else plain(text)
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
@@ -166,7 +168,7 @@ def table_of(
         id_: Its anchor, unique on the page.
         title: Its heading.
         lines: What it shows, at most ``most`` of them.
-        fields: Its columns; an optional one in which every cell is empty or 0 is left out.
+        fields: Its columns; an optional one in which every cell is empty, 0 or no is left out.
         note: A sentence above it.
         left_out: How many lines are missing in ``lines`` already.
         most: How many lines are shown.
@@ -175,7 +177,7 @@ def table_of(
     columns, cells = [], []
     for one in fields:
         column = [one.cell(line) for line in drawn]
-        if one.is_optional and all(made.text in (NOTHING, "0") for made in column):
+        if one.is_optional and all(made.text in (NOTHING, "0", "no") for made in column):
             continue
         columns.append(Column(one.title, any(made.css == "n" for made in column)))
         cells.append(column)
