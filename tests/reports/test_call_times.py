@@ -57,7 +57,7 @@ def drawn(row, seed, *, factor=1.0, slow_from=0.0, count=400):
     return [
         row(
             f"c{place}",
-            elapsed=(5 + place % 7) * factor * noise.lognormvariate(0, 0.1) * (1.4 if place >= slow_from * count else 1),
+            elapsed=(5 + place % 7) * noise.lognormvariate(0, 0.1) * (factor if place >= slow_from * count else 1),
         )
         for place in range(count)
     ]
