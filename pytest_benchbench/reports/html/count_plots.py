@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_benchbench.reports.html.axes import LINE
-from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, percent
+from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, counted, percent
 
 TRANSFORMS = 20
 """How many transforms a plot of transitions shows; the others are counted."""
@@ -57,7 +57,7 @@ def confusion_svg(lines: Sequence[Line], name: str) -> Markup:
         rows = _rows(line)
         drawing.text(0, y + 22, "expected", "bb-axis")
         drawing.text(0, y + 22 + LINE, _words(line["expected"]), "bb-label")
-        drawing.text(0, y + 22 + 2 * LINE, f"n = {count(rows)}", "bb-tick", room=_CELL_LEFT)
+        drawing.text(0, y + 22 + 2 * LINE, counted(rows, "row"), "bb-tick", room=_CELL_LEFT)
         for column, observed in enumerate(_OBSERVED):
             kind, judged = _judged(line["expected"], observed)
             x = _CELL_LEFT + column * _CELL
@@ -108,7 +108,7 @@ def transitions_svg(lines: Sequence[Line], name: str) -> Markup:
     y = LINE
     for line in shown:
         transform = line["transform"] or "no transform"
-        n = f"n = {count(line['pairs'])} pair{'' if line['pairs'] == 1 else 's'}"
+        n = counted(line["pairs"], "pair")
         drawing.text(0, y + LINE, transform, "bb-label", room=WIDTH - 8.0 * len(n))
         drawing.text(WIDTH, y + LINE, n, "bb-tick", anchor="end")
         _bar(drawing, line, y + LINE + 4)

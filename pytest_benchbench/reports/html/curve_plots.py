@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_benchbench.reports.html.axes import LEFT, LINE, RIGHT, Ground, legend
-from pytest_benchbench.reports.html.svg import WIDTH, Drawing, Point, count, number
+from pytest_benchbench.reports.html.svg import WIDTH, Drawing, Point, count, counted, number
 
 POINTS = 40
 """How many points of a curve are drawn."""
@@ -157,7 +157,7 @@ def latency_svg(line: Line, name: str) -> Markup:
         y = ground.top + place * block + LINE
         numbers = ", ".join(f"{name_} {number(summary[key])} ms" for key, name_ in _names())
         drawing.text(0, y, call, "bb-label")
-        drawing.text(WIDTH, y, f"n = {count(summary['n'])} calls", "bb-tick", anchor="end")
+        drawing.text(WIDTH, y, counted(summary["n"], "call"), "bb-tick", anchor="end")
         _row(ground, summary, y + LINE - 1, low)
         drawing.text(0, y + 2 * LINE + 4, numbers, "bb-tick", room=WIDTH)
         told.append(f"{call}, {count(summary['n'])} calls: {numbers}.".capitalize())

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_benchbench.reports.html.axes import LEFT, LINE, RIGHT, Ground, count_axis
-from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, number
+from pytest_benchbench.reports.html.svg import WIDTH, Drawing, count, counted, number
 from pytest_benchbench.statistics.intervals import wilson_interval
 
 Line = Mapping[str, Any]
@@ -48,7 +48,7 @@ def histogram_svg(lines: Sequence[Line], name: str) -> Markup:
         rows = sum(line["counts"])
         state = line["state"] or "no state"
         drawing.text(LEFT, top - 5, state, "bb-label", room=RIGHT - LEFT - 100)
-        drawing.text(RIGHT, top - 5, f"n = {count(rows)} rows", "bb-tick", anchor="end")
+        drawing.text(RIGHT, top - 5, counted(rows, "row"), "bb-tick", anchor="end")
         ground.horizontals(named)
         _bars(ground, line)
         told.append(f"{state}: {count(rows)} rows, {_fullest(line)}.")

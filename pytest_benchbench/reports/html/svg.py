@@ -151,6 +151,11 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def counted(value: int, of: str) -> str:
+    """Say how many of something there are: ``n = 2 rows``."""
+    return f"n = {count(value)} {of}{'' if value == 1 else 's'}"
+
+
 def percent(part: int, whole: int) -> str:
     """Write a share; nobody may read 0 % or 100 % where it is not exactly that."""
     if part in (0, whole):

@@ -17,6 +17,7 @@ from pytest_benchbench.reports.html.plots import (
     robustness_svg,
     transitions_svg,
 )
+from pytest_benchbench.reports.html.svg import counted
 from pytest_benchbench.statistics.intervals import wilson_interval
 
 SERIES = {"suite": "s.py::t", "params": None, "adapter": "dwt-dct"}
@@ -138,7 +139,7 @@ def test_histograms(lines, name):
         root = checked(svg)
         bars = [element for element in root.iter() if element.get("class") == "bb-bar"]
         assert len(bars) == sum(sum(map(bool, line["counts"])) for line in lines[:12])
-        assert f"n = {sum(lines[0]['counts']):,} rows" in texts(root)
+        assert counted(sum(lines[0]["counts"]), "row") in texts(root)
         assert (f"{len(lines) - 12} more states are in report.json" in texts(root)) == (len(lines) > 12)
 
 
@@ -276,7 +277,7 @@ def test_latencies(line, name):
     if svg:
         root = checked(svg)
         assert len(marks(root)) == 4 * len(calls) + 4
-        assert {f"n = {summary['n']:,} calls" for summary in calls} <= set(texts(root))
+        assert {counted(summary["n"], "call") for summary in calls} <= set(texts(root))
 
 
 def test_shapes_tell_percentiles_apart_and_stand_in_their_order():

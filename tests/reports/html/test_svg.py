@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_benchbench.reports.html.svg import Drawing, count, number, percent, position, shortened, ticks
+from pytest_benchbench.reports.html.svg import Drawing, count, counted, number, percent, position, shortened, ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -55,6 +55,7 @@ def test_numbers_are_short(value, shown):
 
 
 def test_counts_have_their_thousands_apart():
+    assert [counted(n, "row") for n in (0, 1, 2000)] == ["n = 0 rows", "n = 1 row", "n = 2,000 rows"]
     assert [count(n) for n in (0, 999, 1000, 2**53)] == ["0", "999", "1,000", "9,007,199,254,740,992"]
 
 
