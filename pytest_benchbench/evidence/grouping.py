@@ -58,7 +58,6 @@ def base(row: EvidenceRow) -> str | None:
     Returns:
         The name of the unit, or ``None`` when the case names none.
     """
-    for name in ("baseId", "pair_id"):
-        if isinstance(value := row.case.get(name), str):
-            return value
-    return None
+    if isinstance(value := row.case.get("baseId"), str):
+        return value
+    return value if isinstance(value := row.case.get("pair_id"), str) else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pytest_benchbench.reports.rates import rate_of
-from pytest_benchbench.reports.verdicts import DECIDED, VERDICTS, Numbers, Units
+from pytest_benchbench.reports.verdicts import DECIDED, VERDICTS, Numbers, Units, distinct
 from pytest_benchbench.statistics.intervals import clustered_interval
 
 _DETECTED = VERDICTS.index("detected")
@@ -26,11 +26,11 @@ class GroupCounts:
     def __init__(self, units: Units, of_rows: Numbers, groups: int) -> None:
         self._units = units
         self._groups = groups
-        pairs = np.unique(units.of_rows * groups + of_rows)
+        pairs = distinct(units.of_rows * groups + of_rows)
         self._unit, self._unit_group = pairs // groups, pairs % groups
         self._artifact, self._artifact_group = units.artifacts[self._unit], self._unit_group
         if units.is_shared:  # then an artifact is in several units
-            pairs = np.unique(self._artifact * groups + self._artifact_group)
+            pairs = distinct(self._artifact * groups + self._artifact_group)
             self._artifact, self._artifact_group = pairs // groups, pairs % groups
 
     def artifacts(self) -> Numbers:
@@ -78,9 +78,11 @@ def _trials(groups: Numbers, clusters: Numbers, is_detected: Any, count: int) ->
         Three arrays of one length, an entry for each cluster in each group, ordered by group: the group, the artifacts that
         were detected, all artifacts.
     """
-    cells, inverse = np.unique(groups * max(count, 1) + clusters, return_inverse=True)
-    detected = np.bincount(inverse[is_detected], minlength=len(cells))
-    return cells // max(count, 1), detected, np.bincount(inverse, minlength=len(cells))
+    keys = np.sort((groups * max(count, 1) + clusters) * 2 + is_detected)
+    cells = keys >> 1
+    begins = np.flatnonzero(np.append(True, cells[1:] != cells[:-1])) if len(cells) else np.zeros(0, dtype=np.intp)
+    detected = np.add.reduceat(keys & 1, begins) if len(cells) else begins
+    return cells[begins] // max(count, 1), detected, np.diff(np.append(begins, len(cells)))
 
 
 def _clustered(successes: Numbers, trials: Numbers) -> dict[str, Any] | None:

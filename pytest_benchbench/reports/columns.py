@@ -38,6 +38,8 @@ _NO_ARTIFACT = bytes(_SHA256_BYTES)
 
 _BASE_BYTES = 8
 
+_NOTHING: dict[str, Any] = {}
+
 _numbers = attrgetter(*FIDELITY_QUANTITIES)
 _statuses = attrgetter("psnr_status", "snr_status", "mean_psnr_status")
 
@@ -136,8 +138,9 @@ class RowColumns:
         self._message_bits = array("I")
         names = (*DETECTION_QUANTITIES, *FIDELITY_QUANTITIES)
         self._quantities = {name: (array("I"), array("d")) for name in names}
-        self._accuracy, self._score = (self._quantities[name] for name in DETECTION_QUANTITIES)
-        self._fidelity_numbers = [self._quantities[name] for name in FIDELITY_QUANTITIES]
+        appending = {name: (places.append, values.append) for name, (places, values) in self._quantities.items()}
+        self._accuracy, self._score = (appending[name] for name in DETECTION_QUANTITIES)
+        self._fidelity_numbers = [appending[name] for name in FIDELITY_QUANTITIES]
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -171,16 +174,28 @@ class RowColumns:
         """Give the number of the row's kind."""
         row = settled.row
         key, case = row.key, row.case
+        told_of = case.get
         transform, attack, source = transform_parts(case)
+        attack = attack if attack.__class__ is dict else _NOTHING
+        source = source if source.__class__ is dict else _NOTHING
+        strength = attack.get("strength")
         told: tuple[Any, ...] = (
-            *(standing, settled.outcome, key.suite, key.params, key.adapter),
-            *(case.get("state"), transform, case.get("arm"), case.get("expected"), case.get("media_type")),
+            standing,
+            settled.outcome,
+            key.suite,
+            key.params,
+            key.adapter,
+            told_of("state"),
+            transform,
+            told_of("arm"),
+            told_of("expected"),
+            told_of("media_type"),
+            attack.get("family"),
+            strength,
+            strength.__class__,  # 1 equals true
+            source.get("provider"),
+            source.get("content_stratum"),
         )
-        if attack.__class__ is dict:
-            strength = attack.get("strength")
-            told += ("attack", attack.get("family"), strength, strength.__class__)  # 1 equals true
-        if source.__class__ is dict:
-            told += ("source", source.get("provider"), source.get("content_stratum"))
         if self._fields:
             told += tuple([field.of(case) for field in self._fields])
         try:
@@ -200,23 +215,23 @@ class RowColumns:
 
     def _take_detection(self, place: int, detection: DetectionRecord) -> None:
         if (accuracy := detection.message_bit_accuracy) is not None:
-            places, values = self._accuracy
-            places.append(place)
-            values.append(accuracy)
+            add_place, add_value = self._accuracy
+            add_place(place)
+            add_value(accuracy)
             self._message_bits.append(message_bits(detection))
         if (score := detection.score) is not None:
-            places, values = self._score
-            places.append(place)
-            values.append(score)
+            add_place, add_value = self._score
+            add_place(place)
+            add_value(score)
 
     def _take_fidelity(self, place: int, fidelity: FidelityRecord) -> int:
         """Take the numbers that were measured; give what is known, as a place in ``FIDELITY``."""
         if fidelity.status != "measured":
             return _FIDELITY_CODES[fidelity.status]
-        for (places, values), value in zip(self._fidelity_numbers, _numbers(fidelity), strict=True):
+        for (add_place, add_value), value in zip(self._fidelity_numbers, _numbers(fidelity), strict=True):
             if value.__class__ is float:
-                places.append(place)
-                values.append(value)
+                add_place(place)
+                add_value(value)
         return _FIDELITY_CODES["unbounded_identical" if "unbounded_identical" in _statuses(fidelity) else "measured"]
 
     def rows(self) -> Rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pytest_benchbench.evidence.observation import DetectionRecord
 
@@ -31,7 +32,12 @@ def message_bits(detection: DetectionRecord) -> int:
     if scorer is not None and "message_bits" in scorer:
         bits = scorer["message_bits"]
         return bits if bits.__class__ is int and 0 < bits <= _MOST_BITS and _is_whole(accuracy * bits) else 0
-    if detection.reason is None or (spelled := _SPELLED.search(detection.reason)) is None:
+    return 0 if detection.reason is None else _spelled_bits(detection.reason, accuracy)
+
+
+@lru_cache(maxsize=4096)
+def _spelled_bits(reason: str, accuracy: float) -> int:
+    if (spelled := _SPELLED.search(reason)) is None:
         return 0
     equal, bits = int(spelled[1]), int(spelled[2])
     return bits if 0 < bits <= _MOST_BITS and abs(accuracy * bits - equal) < _TOLERANCE else 0

@@ -15,19 +15,31 @@ class Provenance:
 
     def __init__(self) -> None:
         self._origins: Counter[tuple[str, str, str, CodeRecord]] = Counter()
+        self._origin: tuple[str, str, str, CodeRecord] | None = None  # rows that follow each other mostly agree: count them
+        self._alike = 0
         self._adapters: Counter[bytes] = Counter()
         self._last: dict[str, tuple[AdapterRecord, bytes]] = {}  # rows of one adapter mostly agree: encode what is new
         self._encoder = msgspec.json.Encoder(order="deterministic")
 
     def add(self, row: EvidenceRow) -> None:
         """Take one row."""
-        self._origins[row.run_id, row.manifest.name, row.manifest.sha256, row.code] += 1
+        origin = (row.run_id, row.manifest.name, row.manifest.sha256, row.code)
+        if origin != self._origin:
+            self._close()
+            self._origin = origin
+        self._alike += 1
         alias = row.key.adapter
         record, encoded = self._last.get(alias, (None, b""))
         if record != row.adapter:
             encoded = self._encoder.encode((alias, row.adapter))
             self._last[alias] = (row.adapter, encoded)
         self._adapters[encoded] += 1
+
+    def _close(self) -> None:
+        """Count the rows of the origin that was last seen."""
+        if self._origin is not None:
+            self._origins[self._origin] += self._alike
+        self._alike = 0
 
     def document(self, name: str, sha256: str) -> dict[str, Any]:
         """Give the inputs, sorted, with the number of rows that rest on each.
@@ -36,6 +48,7 @@ class Provenance:
             name: The file of evidence that the rows came from.
             sha256: Its digest, which binds the report to it.
         """
+        self._close()
         manifests: Counter[tuple[str, str]] = Counter()
         code: Counter[CodeRecord] = Counter()
         for (_, manifest, digest, ran), rows in self._origins.items():

@@ -25,7 +25,7 @@ from pytest_benchbench.reports.facets import Kind, Series
 from pytest_benchbench.reports.kind_groups import KindGroups
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.rates import rate_of
-from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts
+from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts, distinct
 from pytest_benchbench.statistics.latency import nearest_rank
 
 START: Final = "marked"
@@ -151,7 +151,7 @@ def _curves(rows: Rows) -> list[_Curve]:
 
 def _curve(rows: Rows, members: Sequence[tuple[_Point, NDArray[np.intp]]], marked: NDArray[np.intp]) -> _Curve:
     first = members[0][0]
-    bases = np.unique(np.concatenate([rows.bases[part] for _, part in members]))
+    bases = distinct(np.concatenate([rows.bases[part] for _, part in members]))
     bases = bases[bases != 0]
     order, falls = strength_order(first.media_type, first.family)
     shown = [_Shown(key.transform, key.strength, part) for key, part in members]

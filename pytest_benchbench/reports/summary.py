@@ -75,7 +75,6 @@ class Summary:
     def __init__(self, by: Sequence[str] = ()) -> None:
         self._fields = tuple(CaseField(path) for path in dict.fromkeys(by))
         self._columns = RowColumns(self._fields)
-        self._outcomes: Counter[str] = Counter()
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
         self._attempts = 0
@@ -99,7 +98,6 @@ class Summary:
         """
         row = settled.row
         kind = self._columns.add(settled, standing(settled))
-        self._outcomes[settled.outcome] += 1
         self._attempts += settled.attempts
         self._retried += settled.attempts > 1
         if kind.facets.state == "removed":
@@ -130,8 +128,8 @@ class Summary:
     def _results(self, rows: Rows) -> dict[str, Any]:
         tables = VerdictTables(rows, self._fields)
         return {
-            "rows": self._outcomes.total(),
-            "outcomes": {outcome: self._outcomes[outcome] for outcome in OUTCOMES},
+            "rows": len(self._columns),
+            "outcomes": _outcomes(rows),
             "tables": tables.tables(),
             "by": tables.by(),
             "absent_arms": tables.absent_arms(),
@@ -162,11 +160,18 @@ class Summary:
 
     def _attempts_document(self) -> dict[str, Any]:
         return {
-            "rows": self._outcomes.total(),
+            "rows": len(self._columns),
             "attempts": self._attempts,
             "rows_with_several_attempts": self._retried,
             "messages": self._listings.messages(),
         }
+
+
+def _outcomes(rows: Rows) -> dict[str, int]:
+    counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+    for kind, count in zip(rows.kinds, rows.counts().tolist(), strict=True):
+        counts[kind.outcome] += count
+    return counts
 
 
 def _sorted_keys(document: dict[str, Any]) -> dict[str, Any]:

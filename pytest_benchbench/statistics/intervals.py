@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
@@ -82,18 +83,20 @@ def clustered_interval(
         ValueError: An argument lies outside its range, or the sequences differ in length.
     """
     _check_confidence(confidence)
-    pairs = [(int(k), int(n)) for k, n in zip(successes, trials, strict=True) if k or n]
-    for k, n in pairs:
+    alike = Counter((k, n) for k, n in zip(successes, trials, strict=True) if k or n)  # of many clusters few are different
+    pairs = [(int(k), int(n), count) for (k, n), count in alike.items()]
+    for k, n, _ in pairs:
         if not 0 <= k <= n:
             raise ValueError(f"the successes of a cluster must lie in [0, trials]: {k!r} of {n!r}")
-    k, n, clusters = sum(k for k, _ in pairs), sum(n for _, n in pairs), len(pairs)
+    k, n = sum(k * count for k, _, count in pairs), sum(n * count for _, n, count in pairs)
+    clusters = alike.total()
     if n == 0:
         return None
     if k in (0, n) or clusters == 1:
         effective = float(clusters)
     else:
         # whole numbers up to here, so that no digit is lost: N^2 times the sum of squares
-        squares = sum((n * k_i - k * n_i) ** 2 for k_i, n_i in pairs)
+        squares = sum((n * k_i - k * n_i) ** 2 * count for k_i, n_i, count in pairs)
         variance = clusters / (clusters - 1) * (squares / n**4)
         effective = n / max(variance * n / (k / n * (1 - k / n)), 1.0)
     low, high = _wilson(k / n, effective, confidence)

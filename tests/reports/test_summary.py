@@ -19,6 +19,18 @@ FIDELITY = [
     {"status": "measured", "mae": 1.5, "changed_fraction": 0.25, "psnr_db": 41.5},
 ]
 
+PARAMETERS = [
+    None,
+    {"attack": {"family": "jpeg", "strength": 75, "seed": None}, "source": {"provider": "p1", "content_stratum": "night"}},
+    {"attack": {"family": "jpeg", "strength": 75.0, "seed": None}, "source": {"provider": None, "content_stratum": "night"}},
+    {"attack": {"family": "jpeg", "strength": True}},
+    {"attack": {"family": "jpeg", "strength": 1}, "source": {"provider": ["p1"]}},
+    {"attack": {"family": "shift", "strength": 0.0}},
+    {"attack": {"family": "shift", "strength": -0.0}, "source": "none"},
+]
+
+BY = ("media_type", "transform.parameters.attack.strength", "transform.parameters.source.provider", "transform.parameters")
+
 manifest = st.lists(
     st.fixed_dictionaries(
         {
@@ -29,6 +41,8 @@ manifest = st.lists(
             "expected": st.sampled_from(["detected", "not_detected", "unresolved"]),
             "known": st.booleans(),
             "fidelity": st.sampled_from(FIDELITY),
+            "pair_id": st.sampled_from(["p", "q", None]),
+            "parameters": st.sampled_from(PARAMETERS),
         }
     ),
     min_size=1,
@@ -87,7 +101,7 @@ def one_plan_told_twice(draw):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(told=one_plan_told_twice())
 def test_results_depend_on_the_observations_alone(row, report, told):
-    first, second = (encode_document(report([row(**one) for one in lines])["results"]) for lines in told)
+    first, second = (encode_document(report([row(**one) for one in lines], by=BY)["results"]) for lines in told)
     assert first == second
 
 
