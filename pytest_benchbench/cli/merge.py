@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.reports.github import tell_github
 from pytest_benchbench.reports.html import REPORT_HTML
 from pytest_benchbench.session.merging import MergedRun, merge_runs
 
@@ -67,7 +69,20 @@ def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolic
         if (page := output_dir / REPORT_HTML).exists():
             click.echo(f"with pictures and all cases: {page}")
         click.echo(f"merged {parts} run{'' if parts == 1 else 's'}: {output_dir / 'report.md'}")
+    tell_ci(merged)
     raise SystemExit(merged.exit_status)
+
+
+def tell_ci(merged: MergedRun) -> None:
+    """Tell GitHub Actions of a merged run, if that is where it runs; on standard error, so that JSON stays JSON."""
+    report = merged.reckoning.report
+    told = tell_github(
+        report, merged.reckoning.decision, os.environ, report=str(merged.path / "report.md"), directory=Path.cwd()
+    )
+    for command in told.commands:
+        click.echo(command, err=True)
+    if told.warning is not None:
+        click.echo(f"warning: {told.warning}", err=True)
 
 
 def _document(merged: MergedRun) -> dict[str, Any]:

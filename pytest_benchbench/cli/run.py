@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_benchbench.cli.merge import tell_ci
 from pytest_benchbench.engines import EngineError
 from pytest_benchbench.engines.dask_engine import INCOMPLETE, Client, await_workers, connected, run_shards
 from pytest_benchbench.engines.landing import SHARDS, Landing
@@ -143,6 +144,7 @@ def _merge(landing: Landing, lost: dict[str, str], policy: LoadedPolicy | None) 
     for line in merged.lines():
         click.echo(line)
     click.echo(f"report: {merged.path / 'report.md'}")
+    tell_ci(merged)
     if lost:
         click.echo(f"{len(lost)} of {len(landing.jobs)} shards were given up; run them by --resume")
     return INCOMPLETE if lost else merged.exit_status

@@ -28,8 +28,11 @@ _MEANINGS = {
 
 _CONFIGURATIONS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
-_INNER = ("PYTEST_XDIST_", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
-"""Beginnings of the variables that would make pytest believe that it runs inside another one."""
+_NOT_HANDED_ON = (
+    *("PYTEST_XDIST_", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"),  # it would believe that it runs inside another pytest
+    "GITHUB_STEP_SUMMARY",  # whoever wants the run tells of the whole
+)
+"""Beginnings of variables."""
 
 
 def run_pytest(
@@ -57,7 +60,7 @@ def run_pytest(
             *(sys.executable, "-m", "pytest", *arguments),
         ],
         cwd=directory,
-        env={name: value for name, value in os.environ.items() if not name.startswith(_INNER)},
+        env={name: value for name, value in os.environ.items() if not name.startswith(_NOT_HANDED_ON)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # an interrupt at the terminal is for whoever wants the run, not for its parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from pytest_benchbench.session.accounting import Account
 from pytest_benchbench.session.exit_status import RunFacts, exit_status
 from pytest_benchbench.session.planning import Plan
 from pytest_benchbench.session.run_directory import RunDirectory
+from pytest_benchbench.session.run_document import shown_from
 
 if TYPE_CHECKING:
     from pytest_benchbench.gates.decision import Decision
@@ -32,11 +34,13 @@ class Conclusion:
         status: The exit code.
         lines: What the terminal says, worst first.
         reports: Names of the reports for people in the run's directory.
+        commands: Lines that GitHub Actions obeys.
     """
 
     status: int
     lines: list[str] = field(default_factory=list)
     reports: list[str] = field(default_factory=list)
+    commands: tuple[str, ...] = ()
 
 
 def conclude(
@@ -95,7 +99,21 @@ def conclude(
     run.remove(html.REPORT_HTML)  # of an earlier session: it would tell of fewer rows
     if cases is not None:
         _write_page(run, report, cases, decision, plan, concluded)
+    if "GITHUB_ACTIONS" in os.environ or "GITHUB_STEP_SUMMARY" in os.environ:
+        _tell_github(run, report, decision, plan, concluded)
     return concluded
+
+
+def _tell_github(
+    run: RunDirectory, report: dict[str, Any], decision: Decision | None, plan: Plan, concluded: Conclusion
+) -> None:
+    from pytest_benchbench.reports.github import tell_github
+
+    here = plan.settings.invocation_dir
+    told = tell_github(report, decision, os.environ, report=shown_from(run.path / "report.md", here), directory=here)
+    concluded.commands = told.commands
+    if told.warning is not None:
+        concluded.lines.append(f"warning: {told.warning}")
 
 
 def _write_page(

@@ -14,21 +14,41 @@ PREFIX = "benchbench."
 Properties = list[tuple[str, object]]
 
 
+_DETECTION = {
+    name: f"{PREFIX}detection.{name}" for name in ("score", "label", "message_bit_accuracy", "reason", "adapter_elapsed_ms")
+}
+
+_FIDELITY = {
+    name: f"{PREFIX}fidelity.{name}"
+    for name in ("status", "psnr_db", "snr_db", "mean_psnr_db", "mae", "changed_fraction", "changed_frame_fraction")
+}
+
+
 def properties_of(row: EvidenceRow) -> Properties:
-    """Name what was observed: outcome, status, score, fidelity, digest; what is absent is left out."""
+    """Name what was asked and what was observed; what is absent is left out.
+
+    Which case by which adapter, where it stands in which manifest, what was expected, outcome, status, score, why there is
+    no verdict, fidelity, and the artifact's digest.
+    """
+    manifest, expected = row.manifest, row.case.get("expected")
+    place = f"{manifest.name}#{manifest.pointer}" if manifest.line is None else f"{manifest.name}:{manifest.line}"
     properties: Properties = [
-        (f"{PREFIX}outcome", row.outcome),
-        (f"{PREFIX}detection.status", row.detection.status),
+        ("benchbench.case_id", row.key.case_id),
+        ("benchbench.adapter", row.key.adapter),
+        ("benchbench.manifest", place),
+        ("benchbench.outcome", row.outcome),
+        ("benchbench.detection.status", row.detection.status),
     ]
-    for name in ("score", "label", "message_bit_accuracy", "reason", "adapter_elapsed_ms"):
-        value = getattr(row.detection, name)
-        if value is not None:
-            properties.append((f"{PREFIX}detection.{name}", value))
-    for name in ("status", "psnr_db", "mae", "changed_fraction"):
-        value = getattr(row.fidelity, name)
-        if value is not None and value is not msgspec.UNSET:
-            properties.append((f"{PREFIX}fidelity.{name}", value))
-    properties.append((f"{PREFIX}artifact.sha256", row.artifact.sha256))
+    if isinstance(expected, str):
+        properties.append(("benchbench.expected", expected))
+    for named, record in ((_DETECTION, row.detection), (_FIDELITY, row.fidelity)):
+        for name, full_name in named.items():
+            value = getattr(record, name)
+            if value is not None and value is not msgspec.UNSET:
+                properties.append((full_name, value))
+    if row.error is not msgspec.UNSET:
+        properties += [("benchbench.error.type", row.error.type), ("benchbench.error.message", row.error.message)]
+    properties.append(("benchbench.artifact.sha256", row.artifact.sha256))
     return properties
 
 

@@ -66,8 +66,10 @@ class Recorder:
         self._broken: str | None = None
         self._tally: Tally | None = None
         self._hits = self._misses = 0
+        self._peaks: list[int] = []
         self._usage_fault = False
         self._summary: list[str] = []
+        self._commands: tuple[str, ...] = ()
         if plan.settings.run_dir is not None and os.path.lexists(plan.settings.run_dir):
             raise pytest.UsageError(
                 f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another"
@@ -244,6 +246,8 @@ class Recorder:
         self._tally = tally
         self._hits += tally.decode_hits
         self._misses += tally.decode_misses
+        if tally.peak_bytes is not None:
+            self._peaks.append(tally.peak_bytes)
         self._summary += tally.faults
 
     # the session ends
@@ -321,6 +325,7 @@ class Recorder:
         if not rows.left_out and not rows.lost:
             self._note_idle_expectations(log)
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
+        self._document["peak_bytes"] = sorted(self._peaks)
         self._document["finished"] = as_time(datetime.now(UTC))
         settings = self._plan.settings
         from pytest_benchbench.session.conclusion import conclude
@@ -335,6 +340,7 @@ class Recorder:
             failed_before=self._earlier.failed if self._earlier else 0,
         )
         self._summary += concluded.lines
+        self._commands = concluded.commands
         self._summary += [f"report: {shown_from(run.path / name, settings.invocation_dir)}" for name in concluded.reports]
         return concluded.status
 
@@ -356,7 +362,7 @@ class Recorder:
         """Show the verdict, the worst of it, and where the report is."""
         if lines := [*(f"warning: {note}" for note in self._plan.notes), *self._summary]:
             terminalreporter.section("benchbench", sep="-")
-            for line in lines:
+            for line in (*lines, *self._commands):
                 terminalreporter.line(line)
 
 

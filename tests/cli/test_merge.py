@@ -134,3 +134,17 @@ def test_a_folder_that_cannot_be_written_is_said_in_one_line(here, halves):
     result = invoke("half-1", "half-2", "--output-dir", "file/merged")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_under_github_actions_the_whole_is_told_and_json_stays_json(here, directories, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(here))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    directories.write("one", [directories.row("a", "not_detected")], shard="1/2")
+    result = invoke("one", "--output-dir", "merged", "--json", "--gate", "strict")
+    assert result.exit_code == json.loads(result.stdout)["exit_status"] == 21
+    assert "::error file=cases.jsonl,line=1,title=dwt-dct%3A mismatch::cases.jsonl:1: a: dwt-dct: " in result.stderr
+    summary = (here / "summary.md").read_text()
+    assert summary.startswith("## Benchmark cases.jsonl\n\n**Gate strict: refused**\n")
+    assert "- Gap: missing: shard 2/2" in summary
+    assert "The whole report: merged/report.md" in summary

@@ -65,13 +65,14 @@ class Runner:
         self.project = project
         self.kept = folder / "kept"
         self.kept.mkdir()
-        self.summary = folder / "summary.md"
+        self.summaries = {}
+        self.printed = {}
         scripts = sysconfig.get_path("scripts")
         (folder / "bin").mkdir()
         (folder / "bin" / "python").symlink_to(sys.executable)
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         path = os.pathsep.join([scripts, str(folder / "bin"), inherited.get("PATH", os.defpath)])
-        self.environment = inherited | {"PATH": path, "GITHUB_STEP_SUMMARY": str(self.summary)}
+        self.environment = inherited | {"PATH": path, "GITHUB_ACTIONS": "true"}
 
     def job(self, name, lost=False, **context):
         """Run a job, unless its machine is lost; give the exit code of its last step that failed, else 0."""
@@ -79,6 +80,7 @@ class Runner:
             return None
         workspace = self.folder / f"{name}-{context.get('matrix.shard', '')}"
         workspace.mkdir()
+        self.summaries[workspace] = self.folder / f"{workspace.name}-summary.md"
         code = 0
         for step in WORKFLOW["jobs"][name]["steps"]:
             if code and "if" not in step:
@@ -116,9 +118,19 @@ class Runner:
             return 0
         script = workspace / ".step.sh"
         script.write_text(command)
-        return subprocess.run(
-            ["bash", "-e", script], cwd=workspace, env=self.environment, timeout=180, capture_output=True, check=False
-        ).returncode
+        own = {"GITHUB_WORKSPACE": str(workspace), "GITHUB_STEP_SUMMARY": str(self.summaries[workspace])}
+        done = subprocess.run(
+            ["bash", "-e", script],
+            cwd=workspace,
+            env=self.environment | own,
+            timeout=180,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        self.printed[workspace.name] = self.printed.get(workspace.name, "") + done.stdout
+        return done.returncode
 
 
 def carry_out(tmp_path, *, wrong=0, lost=()):
@@ -127,6 +139,10 @@ def carry_out(tmp_path, *, wrong=0, lost=()):
     runner = Runner(tmp_path, tmp_path / "project")
     shards = [runner.job("shard", shard in lost, **{"matrix.shard": shard, "strategy.job-total": 2}) for shard in (1, 2)]
     return shards, runner.job("merge"), runner
+
+
+def summary_of(runner, job):
+    return (runner.folder / f"{job}-summary.md").read_text()
 
 
 def rows_of(runner):
@@ -138,7 +154,9 @@ def test_all_shards_pass_and_so_does_the_whole(tmp_path):
     assert (shards, merged) == ([0, 0], 0)
     assert rows_of(runner) == 8
     assert json.loads((runner.kept / "merged" / "gate.json").read_text())["decision"] == "pass"
-    assert runner.summary.read_text() == (runner.kept / "merged" / "report.md").read_text()
+    assert summary_of(runner, "merge-").startswith("## Benchmark cases.jsonl\n\n**Gate strict: pass**\n")
+    assert summary_of(runner, "shard-1").startswith("## Benchmark cases.jsonl, shard 1/2\n")
+    assert not any("::error" in printed for printed in runner.printed.values())
 
 
 def test_a_shard_with_failures_is_kept_and_the_gate_decides(tmp_path):
@@ -146,13 +164,14 @@ def test_a_shard_with_failures_is_kept_and_the_gate_decides(tmp_path):
     assert sorted(shards) == [0, 1]
     assert merged == 20
     assert rows_of(runner) == 8
-    assert "case-0" in runner.summary.read_text()
+    assert "| cases.jsonl:1 | case-0 |" in summary_of(runner, "merge-")
+    assert "::error file=cases.jsonl,line=1,title=toy%3A mismatch::" in runner.printed["merge-"]
 
 
 def test_a_lost_job_makes_the_whole_incomplete(tmp_path):
     _, merged, runner = carry_out(tmp_path, lost=[2])
     assert merged == 21
-    assert "missing: shard 2/2" in runner.summary.read_text()
+    assert "missing: shard 2/2" in summary_of(runner, "merge-")
 
 
 def test_the_matrix_counts_from_one_without_gaps():

@@ -150,6 +150,10 @@ class Session:
         self.screen.feed(block)
         return bool(block)
 
+    def type(self, text):
+        """Type at the terminal."""
+        os.write(self._ours, text.encode())
+
     def kill(self):
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -210,7 +214,7 @@ def test_other_rows_go_on_below_the_same_line(terminal):
     session.until(": toy::slow")
     lines = session.screen.text.splitlines()
     assert re.fullmatch(r"benchbench: 1 of 3 rows.*; running for 0:0\d: toy::slow", lines[-1])
-    assert lines[-2].startswith("cases.jsonl::test_detection::toy::slow ")
+    assert lines[-2] == "cases.jsonl::test_detection::toy::slow"
     session.release()
     assert session.finish() == 1
     assert "what a detector prints" in session.screen.text  # of the row that failed
@@ -221,7 +225,7 @@ def test_an_interrupt_leaves_nothing_of_the_line(terminal):
     session = terminal()
     session.until(": toy::slow")
     os.killpg(session.process.pid, signal.SIGINT)
-    assert session.finish() == 21
+    assert session.finish() == 2
     assert "KeyboardInterrupt" in session.screen.text
     assert "running for" not in session.screen.text
 
@@ -243,6 +247,19 @@ def test_where_a_line_would_disturb_there_is_none(terminal, arguments, environme
     session.finish()
     assert "\x1b7" not in session.written
     assert "running for" not in session.written
+
+
+def test_a_debugger_is_not_disturbed(terminal, held):
+    conftest = held.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('print("what a detector prints")', "breakpoint()"))
+    session = terminal("-k", "quick")
+    session.until("(Pdb)")
+    seen = len(session.written)
+    session.type("import time\nlate = time.monotonic() + 0.3\nwhile time.monotonic() < late: pass\n\nc\n")
+    assert session.finish() == 0
+    debugged = session.written[seen:]
+    assert "PDB continue" in debugged
+    assert "\x1b7" not in debugged[: debugged.index("PDB continue")]
 
 
 def test_a_narrow_terminal_is_left_alone(terminal, monkeypatch):
@@ -272,7 +289,7 @@ def test_elsewhere_than_at_a_terminal_nothing_is_told(held, tmp_path):
 def test_elsewhere_a_plain_line_comes_where_it_is_wanted(held, tmp_path):
     conftest = held.path / "conftest.py"
     conftest.write_text(conftest.read_text() + "\noriginal = live.Live.__init__\n" + EVERY_MOMENT)
-    done = run_in_a_pipe(held, tmp_path, "--bench-progress=60", until="running for")
+    done = run_in_a_pipe(held, tmp_path, "--bench-progress=60", until=": toy::slow")
     told = [line for line in done.splitlines() if line.startswith("benchbench: 1 of 3 rows")]
     assert any(re.fullmatch(r"benchbench: 1 of 3 rows.*; running for 0:0\d: toy::slow", line) for line in told)
     assert "\r" not in done

@@ -166,7 +166,16 @@ def test_junit_properties_carry_the_observation(four, workers):
     properties = [found.attrib for found in ElementTree.parse(four.path / "junit.xml").iter("property")]
     named = {found["name"]: found["value"] for found in properties}
     assert len(named) == len(properties)
-    assert named | {"mine": "7", "benchbench.outcome": "match", "benchbench.detection.status": "detected"} == named
+    told = {
+        "mine": "7",
+        "benchbench.case_id": "cat-01",
+        "benchbench.adapter": "toy",
+        "benchbench.manifest": "cases.jsonl:1",
+        "benchbench.expected": "detected",
+        "benchbench.outcome": "match",
+        "benchbench.detection.status": "detected",
+    }
+    assert named | told == named
 
 
 def test_reruns_are_attempts_and_the_first_verdict_counts(four):
