@@ -50,7 +50,7 @@ class RepeatedRun:
     @property
     def name(self) -> str:
         """What people call it: the name of its folder or file, wherever that lies."""
-        return one_line(self.path.resolve().name)
+        return one_line((self.path if self.recorded is None else self.recorded.path).resolve().name)
 
     @property
     def order(self) -> tuple[str, str, str]:

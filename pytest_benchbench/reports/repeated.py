@@ -93,7 +93,8 @@ def _comparison(runs: RepeatedRuns) -> dict[str, Any]:
     unstable = Listing()
     for found in runs.unstable_rows():
         row = found.row
-        unstable.add(order_of(row), {**identity_of(row), "verdicts": found.verdicts})
+        entry = {**identity_of(row), "verdicts": found.verdicts}
+        unstable.add(order_of(row), dict(sorted(entry.items())))
     shared = runs.repetition()
     return {
         "repetition": {"runs": len(runs.runs), "rows": shared.rows, "rows_in_every_run": shared.in_every_run},
