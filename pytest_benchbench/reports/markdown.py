@@ -8,18 +8,12 @@ from typing import Any
 from pytest_benchbench.reports.escaping import cell
 from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
 from pytest_benchbench.reports.markdown_runs import run_sections
-from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, rate_cells, values_of
+from pytest_benchbench.reports.markdown_tables import message_section, timing_section, verdict_sections
+from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, values_of
 from pytest_benchbench.reports.wording import outcome_line, where
 
 LISTED = 100
 """How many rows a list shows; ``report.json`` has more."""
-
-_VERDICT_TABLES = {
-    "adapter_state": ("By adapter and state", ("state",)),
-    "adapter_state_transform": ("By adapter, state and transform", ("state", "transform")),
-    "adapter_arm": ("By adapter and arm", ("arm",)),
-    "adapter": ("By adapter", ()),
-}
 
 _ANSWERS = ("expected", "observed", "reason")
 
@@ -55,12 +49,13 @@ def render_markdown(document: dict[str, Any]) -> str:
     if "unstable_across_runs" in results:
         blocks += _list("Rows about which the runs disagree", results["unstable_across_runs"], (*identity, "verdicts"))
     blocks += _conflicting(results["conflicting_artifacts"], identity)
-    blocks += _verdicts(results, identity)
+    blocks += verdict_sections(results, identity)
     blocks += _removal(results["removal"], identity)
     blocks += flow_sections(results, identity)
+    blocks += message_section(results["message_matches"], identity)
     blocks += _detection_ranges(results["detection_ranges"], identity)
     blocks += _fidelity(results["fidelity"], identity)
-    blocks += _timing(document["timing"])
+    blocks += timing_section(document["timing"])
     blocks += _attempts(document["attempts"])
     blocks += _inputs(document["inputs"])
     blocks += _environment(document["environment"])
@@ -93,32 +88,6 @@ def _conflicting(listing: Line, identity: Sequence[str]) -> Iterator[str]:
     yield "One adapter answered differently about the same bytes. They are in no rate."
     columns = (*identity, "artifact_sha256", "states", "verdicts")
     yield pipe_table(columns, (values_of(entry, columns) for entry in listing["listed"][:LISTED]))
-
-
-def _verdicts(results: Line, identity: Sequence[str]) -> Iterator[str]:
-    yield "## What the detectors recognised"
-    yield (
-        "Each line tells what one detector recognised of its own signal; *not detected* says no more than that. "
-        "Counts are rows. The rate is the share of detected among the decided artifacts, each artifact counted once, with "
-        "its 95 % Wilson interval; errors and rows that are unavailable, unstable or not run are in no rate."
-    )
-    for name, (title, facets) in _VERDICT_TABLES.items():
-        if lines := results["tables"][name]:
-            yield f"### {title}"
-            yield _verdict_table(lines, (*identity, *facets))
-    if absent := [line for line in results["absent_arms"] if line["absent"]]:
-        yield "### Arms without any row"
-        columns = (*identity, "absent")
-        yield pipe_table(columns, (values_of(line, columns) for line in absent))
-
-
-def _verdict_table(lines: Sequence[Line], identity: Sequence[str]) -> str:
-    counts = ("detected", "not_detected", "scored", "unstable", "error", "unavailable", "not_run")
-    columns = (*identity, "rows", *(f"rows_{name}" for name in counts), "artifacts", "artifacts_conflicting")
-    return pipe_table(
-        (*identity, "rows", *counts, "artifacts", "conflicting", "rate (k/n)", "95 % interval"),
-        ([*values_of(line, columns), *rate_cells(line["detected_rate_of_artifacts"])] for line in lines),
-    )
 
 
 def _removal(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
@@ -154,23 +123,6 @@ def _fidelity(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
         (
             [*values_of(line, columns), *(range_text(line["ranges"].get(quantity)) for quantity in quantities)]
             for line in lines
-        ),
-    )
-
-
-def _timing(timing: Mapping[str, Any]) -> Iterator[str]:
-    if not timing:
-        return
-    yield "## Adapter time"
-    yield "Wall time of the adapter's call alone, nearest rank. A cold call is an instance's first and includes loading."
-    columns = ("n", "p50_ms", "p90_ms", "max_ms")
-    yield pipe_table(
-        ("adapter", "call", *columns),
-        (
-            [adapter, call, *values_of(latency, columns)]
-            for adapter, calls in timing.items()
-            for call, latency in calls.items()
-            if latency is not None
         ),
     )
 
