@@ -1,8 +1,8 @@
 """What comparing two large runs costs: processor time and memory of ``benchbench compare``.
 
-A small run of this machine gives real rows and a real ``run.json``; their copies, with other ids, digests and numbers, are the
-two runs (see ``merging.py``). They have the same cases, and one row in five hundred changed its answer. Memory is held against
-an empty start: ``benchbench compare --help``. Prints one JSON object.
+A small run of this machine gives real rows and a real ``run.json``; their copies, with other ids, digests and numbers, are
+the two runs (see ``merging.py``). They have the same cases, and one row in five hundred changed its answer. Memory is held
+against an empty start: ``benchbench compare --help``. Prints one JSON object.
 
     python benchmarks/performance/comparing.py --rows 1000000
 """
@@ -10,7 +10,6 @@ an empty start: ``benchbench compare --help``. Prints one JSON object.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 from pathlib import Path

@@ -21,6 +21,7 @@ from pytest_benchbench.reports.comparison import CannotCompareError, ComparedSid
 from pytest_benchbench.reports.comparison_lines import comparison_lines
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.figure_comparison import FiguresError, compare_figures, figure_lines, read_figures
+from pytest_benchbench.reports.memory_change import peak_memory
 from pytest_benchbench.reports.paired_rows import by_artifact, by_case
 from pytest_benchbench.reports.regressions import RegressionRule, regressions
 
@@ -129,6 +130,7 @@ def _compare_runs(old: Path, new: Path, rule: RegressionRule, accepted: frozense
         "new": _side(other),
         "notes": [*_gaps(one), *_gaps(other), *_differences(one, other)],
         **compared.document(),
+        "memory": peak_memory(one.document, other.document),
     }
     found = regressions(document, rule, is_incomplete=_has_lost_rows(other))
     return {**document, "rule": asdict(rule), "regressions": found}

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import subprocess
+import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -67,6 +68,23 @@ def machine() -> dict[str, Any]:
         "machine": platform.machine(),
         "processors": os.cpu_count(),
     }
+
+
+def peak_bytes() -> int | None:
+    """Largest resident set that this process had so far; ``None`` where the system does not say.
+
+    Linux counts it from the start of the program (``VmHWM``); ``getrusage`` there would count the process that started it.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError, ValueError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _git(directory: Path, *arguments: str) -> str | None:

@@ -65,6 +65,9 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from _statistics(line)
     for line in document["time"]:
         yield _time(line)
+    if (memory := document.get("memory")) is not None:
+        peaks = " -> ".join(_peak(memory[side]) for side in ("old", "new"))
+        yield f"peak memory: {peaks} MiB, {memory['ratio']:.3g} times (how much runs scatter is unknown)"
     yield from _verdict(document)
 
 
@@ -144,6 +147,11 @@ def _ratio(change: Mapping[str, Any] | None) -> str:
         return f"{told} (too few rows to know the noise)"
     judged = "beyond the noise" if change["beyond_noise"] else "within the noise"
     return f"{told}, {judged} ({change['low']:.3g} to {change['high']:.3g})"
+
+
+def _peak(side: Mapping[str, Any]) -> str:
+    several = f" [{side['min_mib']:.4g}, {side['max_mib']:.4g}]" if side["processes"] > 1 else ""
+    return f"{side['max_mib']:.4g}{several}"
 
 
 def _verdict(document: Mapping[str, Any]) -> Iterator[str]:

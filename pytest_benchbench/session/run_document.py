@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_benchbench.session.options import Settings
     from pytest_benchbench.session.planning import Plan
 
-WRITTEN_AT_THE_END = frozenset({"planned", "decoding", "finished", "interrupted", "exit_status"})
+WRITTEN_AT_THE_END = frozenset({"planned", "decoding", "peak_bytes", "finished", "interrupted", "exit_status"})
 """Parts of ``run.json`` that a run which was killed has not."""
 
 

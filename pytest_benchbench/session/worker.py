@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from pytest_benchbench.evidence.environment import peak_bytes
 from pytest_benchbench.session.planning import Plan
 
 
@@ -17,6 +18,7 @@ class Tally(msgspec.Struct, frozen=True):
         decode_hits: Artifacts that were decoded already when they were needed.
         decode_misses: Artifacts that were decoded.
         faults: Adapters that could not be closed, one line each.
+        peak_bytes: Largest resident set of the process; ``None`` where the system does not say.
     """
 
     planned: int
@@ -24,13 +26,14 @@ class Tally(msgspec.Struct, frozen=True):
     decode_hits: int = 0
     decode_misses: int = 0
     faults: tuple[str, ...] = ()
+    peak_bytes: int | None = None
 
     @classmethod
     def take(cls, plan: Plan) -> Tally:
         """Close the process's adapters and count."""
         faults = tuple(plan.pool.close())
         hits, misses = (plan.loader.hits, plan.loader.misses) if plan.loader else (0, 0)
-        return cls(plan.planned, plan.taken, hits, misses, faults)
+        return cls(plan.planned, plan.taken, hits, misses, faults, peak_bytes())
 
 
 class WorkerSide:

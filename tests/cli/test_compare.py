@@ -85,6 +85,9 @@ def test_two_versions_of_a_detector_from_a_users_seat(pytester, monkeypatch):
     assert printed[:2] == ["old -> new", "dark: version 1 -> 2, other source_sha256"]
     assert printed[3:5] == ["newly wrong: 1", "  cases.jsonl:3: grey-60: dark: expected detected, detected -> not_detected"]
     assert printed[-1] == "regression: 1 row newly wrong, at most 0 allowed"
+    memory = json.loads(invoke("old", "new", "--json").stdout)["memory"]
+    assert (memory["old"]["processes"], memory["new"]["processes"]) == (1, 1)
+    assert 10 < memory["old"]["max_mib"] < 1000
     assert invoke("new", "old").exit_code == 0
 
 
