@@ -1,5 +1,7 @@
 import csv
 import json
+import os
+import subprocess
 import sys
 from importlib.util import find_spec
 
@@ -209,3 +211,17 @@ def test_a_folder_that_cannot_be_written_is_said_in_one_line(here, two):
     (here / "file").write_text("")
     result = invoke("one", "--output-dir", "file/made")
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_shows_how_far_it_is(here, two):
+    import pty
+
+    leader, follower = pty.openpty()
+    code = "from pytest_benchbench.cli import main; main()"
+    command = [sys.executable, "-c", code, "report", *two, "--output-dir", "made", "--no-html", "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=follower, check=True)
+    os.close(follower)
+    assert os.read(leader, 1000).lstrip(b"\r\x1b[?25l").startswith(b"reading")
+    os.close(leader)
+    assert json.loads(done.stdout)["rows"] == 4

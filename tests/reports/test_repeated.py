@@ -210,3 +210,18 @@ def test_markdown_names_the_runs_and_what_they_disagree_about(three):
     assert "| manifest | case | run | adapter | expected | observed | reason |" in markdown
     for run in document["runs"]:
         assert run["evidence_sha256"] in markdown
+
+
+def test_progress_tells_the_bytes_of_both_passes_and_no_more(directories, row):
+    rows = [row(f"c{number}", line=number + 1) for number in range(2500)]
+    paths = [
+        directories.write(f"run-{number}", rows, started=f"2026-11-30T0{number}:00:00.000+00:00") for number in range(2)
+    ]
+    size = sum((path / "evidence.jsonl").stat().st_size for path in paths)
+    told = []
+    runs = RepeatedRuns.read(paths, told.append)
+    indexed = sum(told)
+    report_on(runs, progress=told.append)
+    assert min(told) > 0
+    assert 0.7 * size < indexed <= size
+    assert 0.9 * size < sum(told) - indexed <= size
