@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_benchbench.artifacts.verification import ArtifactPathError, resolve_artifact
+from pytest_benchbench.artifacts.verification import MAX_ARTIFACT_BYTES, ArtifactPathError, resolve_artifact
 from pytest_benchbench.manifests.reading import Manifest
 
 _STATE_FOLDERS = (".benchbench", "runs")
@@ -101,7 +101,7 @@ def _folders(written: str, sha256: str, starts: Iterable[Path]) -> Iterator[Path
 
 
 def _digest(path: Path) -> str | None:
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size > MAX_ARTIFACT_BYTES:
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

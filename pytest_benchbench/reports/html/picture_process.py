@@ -74,10 +74,11 @@ class PictureProcess:
             return CasePictures(note=f"no picture: drawing it took longer than {seconds:.3g} s")
         except OSError:  # it died before it was asked
             answer = b""
-        if not answer:
+        try:
+            return msgspec.json.decode(answer, type=CasePictures)
+        except msgspec.DecodeError:  # nothing, or the half of an answer
             self._end()
             return CasePictures(note="no picture: the process that decoded the file died over it")
-        return msgspec.json.decode(answer, type=CasePictures)
 
     def _start(self) -> str | None:
         """Start the process; a text says why that cannot be done."""
@@ -138,11 +139,11 @@ def _bound_memory() -> None:
 
 def main() -> None:
     """Answer requests until standard input ends."""
-    from pytest_benchbench.reports.html.case_pictures import draw_case
-
-    _bound_memory()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
+    _bound_memory()
+    from pytest_benchbench.reports.html.case_pictures import draw_case
+
     answers.write(_READY)
     answers.flush()
     for line in sys.stdin.buffer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
@@ -35,7 +36,7 @@ class Plots:
 
     Attributes:
         shown: At most ``LIMIT``, in the order of the report; each says by itself what it is about.
-        left_out: How many more there would be.
+        left_out: How many groups of lines are not drawn.
     """
 
     shown: tuple[Plot, ...]
@@ -70,7 +71,8 @@ def report_plots(document: Mapping[str, Any]) -> dict[str, Plots]:
     for name, section in _SECTIONS.items():
         if found := _limited(_of_groups(results.get(name) or [], section)):
             plots[name] = found
-    if found := _limited((adapter, latency_svg(line, adapter)) for adapter, line in (document.get("timing") or {}).items()):
+    calls = (document.get("timing") or {}).items()
+    if found := _limited((adapter, partial(latency_svg, line)) for adapter, line in calls):
         plots["timing"] = found
     return plots
 
@@ -80,19 +82,20 @@ def plots_css() -> str:
     return files(__package__).joinpath("plots.css").read_text(encoding="utf-8")
 
 
-def _limited(drawn: Iterator[tuple[str, Markup]]) -> Plots | None:
+def _limited(groups: Iterator[tuple[str, Callable[[str], Markup]]]) -> Plots | None:
+    """Draw groups of lines, each under its caption, until there are enough plots."""
     shown: list[Plot] = []
     left_out = 0
-    for caption, svg in drawn:
-        if svg and len(shown) < LIMIT:
-            shown.append(Plot(caption, svg))
-        elif svg:
+    for caption, draw in groups:
+        if len(shown) == LIMIT:
             left_out += 1
+        elif svg := draw(caption):
+            shown.append(Plot(caption, svg))
     return Plots(tuple(shown), left_out) if shown else None
 
 
-def _of_groups(lines: Sequence[Line], section: _Section) -> Iterator[tuple[str, Markup]]:
-    """Draw what belongs together: the lines of one series that agree in some properties. Lines are sorted by the series."""
+def _of_groups(lines: Sequence[Line], section: _Section) -> Iterator[tuple[str, Callable[[str], Markup]]]:
+    """Give what belongs together, the lines of one series that agree in some properties: its caption, and what draws it."""
     has_suites = len({line["suite"] for line in lines}) > 1
     by = (*_SERIES, *section.facets)
     # sorting is stable: the order of the report stays inside each group
@@ -100,8 +103,7 @@ def _of_groups(lines: Sequence[Line], section: _Section) -> Iterator[tuple[str, 
     for _, group in groupby(ordered, key=lambda line: tuple(line[name] for name in by)):
         belonging = list(group)
         told = section.told.format_map(belonging[0]).replace("_", " ")
-        caption = f"{_series_name(belonging[0], has_suites=has_suites)}{told}"
-        yield caption, section.draw(belonging, caption)
+        yield f"{_series_name(belonging[0], has_suites=has_suites)}{told}", partial(section.draw, belonging)
 
 
 def _series_name(line: Line, *, has_suites: bool) -> str:

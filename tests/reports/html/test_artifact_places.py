@@ -122,6 +122,11 @@ def test_what_leads_nowhere_is_no_fault(manifest, tmp_path, monkeypatch, written
     assert all(Path(path).is_relative_to(tmp_path) for path in places(sha256_of(manifest), "images/cat.png"))
 
 
+def test_a_run_that_names_no_path_has_no_place(tmp_path):
+    document = {"manifests": [{"sha256": "a" * 64}, {"sha256": "a" * 64, "path": 3}]}
+    assert ArtifactPlaces.of_runs([(tmp_path, document)])("a" * 64, "cat.png") == ()
+
+
 def test_several_runs_add_up(manifest, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     copy = tmp_path / "copy"

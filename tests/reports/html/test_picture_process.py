@@ -79,6 +79,12 @@ def test_what_dies_costs_one_picture(asked, program):
         assert process.draw(asked, SECONDS).note == "drawn"
 
 
+def test_half_an_answer_is_none(asked, program):
+    program(ANSWERS_ONCE.replace('"note":"drawn"}', '"note":'))
+    with PictureProcess() as process:
+        assert process.draw(asked, SECONDS).note == "no picture: the process that decoded the file died over it"
+
+
 def test_one_that_died_between_two_requests_is_noticed(asked):
     with PictureProcess() as process:
         process.draw(asked, SECONDS)
