@@ -32,6 +32,9 @@ FIDELITY = ("not_run", "measured", "unbounded_identical", "incomparable", "no_re
 
 _FIDELITY_CODES = {status: code for code, status in enumerate(FIDELITY)}
 
+MOST_KINDS = 100_000
+"""Rows that are told apart by fields of the user's choice are of no more kinds: a table by the case's id helps nobody."""
+
 _SHA256_BYTES = 32
 
 _NO_ARTIFACT = bytes(_SHA256_BYTES)
@@ -153,7 +156,7 @@ class RowColumns:
             Its kind.
 
         Raises:
-            EvidenceError: It has an answer, and the digest of its artifact is none.
+            EvidenceError: It has an answer, and the digest of its artifact is none; or there are more kinds than ``MOST_KINDS``.
         """
         row = settled.row
         artifact = _digest(row) if standing in ANSWERED else _NO_ARTIFACT
@@ -209,6 +212,11 @@ class RowColumns:
     def _new_number(self, settled: SettledRow, standing: Standing) -> int:
         kind = Kind(Series.of(settled.row), Facets.of(settled.row, self._fields), standing, settled.outcome)
         if kind not in self._numbers:
+            if self._fields and len(self.kinds) == MOST_KINDS:
+                paths = ", ".join(field.path for field in self._fields)
+                raise EvidenceError(
+                    f"by {paths}: above {MOST_KINDS:,} different lines are no table; name what rows have in common"
+                )
             self._numbers[kind] = len(self.kinds)
             self.kinds.append(kind)
         return self._numbers[kind]

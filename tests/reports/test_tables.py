@@ -183,3 +183,22 @@ def test_fields_together_make_one_table_with_the_numbers_of_its_rows(row, report
         {"rows": 2, "min": 0.5, "median": 0.5, "max": 0.875},
     ]
     assert [line["score"] for line in lines] == [None, None, None]
+
+
+def test_a_table_by_a_field_has_a_line_for_each_value_in_their_order(row, report):
+    path = "transform.parameters.quality"
+    values = ["low", 90, 75.0, None, True, 75, [1, "x"], {"b": 1, "a": 2}]
+    rows = [row(f"c{i}", parameters={"quality": value}) for i, value in enumerate(values)]
+    rows += [row("d", case={"case_id": "d"}), row("e", adapter="a", parameters={"quality": 5})]
+    lines = report(rows, by=[path])["results"]["by"][path]
+    assert [(line["adapter"], line["value"], line["rows"]) for line in lines] == [
+        ("a", 5, 1),
+        ("dwt-dct", None, 2),
+        ("dwt-dct", 75, 2),
+        ("dwt-dct", 90, 1),
+        ("dwt-dct", "low", 1),
+        ("dwt-dct", [1, "x"], 1),
+        ("dwt-dct", True, 1),
+        ("dwt-dct", {"a": 2, "b": 1}, 1),
+    ]
+    assert lines[2]["detected_rate_of_artifacts"]["n"] == 2
