@@ -33,9 +33,12 @@ _OWN_OPTIONS = {
     "--bench-retry": "each process is a run of its own",
     "--bench-shard": "a profile is about whole manifests; make a smaller one",
     "--bench-gate": "a profile decides nothing; run a gate on its own",
+    "--bench-html": "a page with pictures is drawn by another process, whose cost is not the detector's",
     "--bench-manifest-root": "manifests are named as they were given",
     "--manifest": "name the manifests before the --",
 }
+
+_SET = ("--bench-gate=off", "--bench-html=off", "--bench-progress=off")
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -183,7 +186,7 @@ class ProcessProfile:
     def _pytest(self, manifest: ProfiledManifest, run: Path) -> tuple[int, str, ProcessCost | None]:
         """Run one process; give its exit code, the end of what it printed, and what it cost."""
         what = [manifest.display] if self._suite is None else [self._suite, f"--manifest={manifest.display}"]
-        arguments = [*what, *self._arguments, f"--bench-run-dir={run}", "--bench-gate=off"]
+        arguments = [*what, *self._arguments, f"--bench-run-dir={run}", *_SET]
         here = Path.cwd()
         with tempfile.TemporaryDirectory(prefix="benchbench-cost-") as folder, own_cache(arguments, here) as own:
             file = Path(folder) / "cost.json"

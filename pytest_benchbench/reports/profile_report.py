@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import cell, plain
+from pytest_benchbench.reports.pipe_tables import Line, pipe_table, values_of
 from pytest_benchbench.reports.profile_document import BUSY_LOAD, WIDE_PEAK, WIDE_WALL
 
-Line = Mapping[str, Any]
-
 _COLUMNS = ("p50", "p90", "min", "max")
+
+_UNITS = {"wall_ms": "wall, ms", "processor_ms": "processor, ms", "peak_mib": "peak RSS, MiB"}
 
 
 def profile_lines(document: Line) -> list[str]:
@@ -56,17 +57,10 @@ def render_profile(document: Line) -> str:
     blocks = ["# Process profile"]
     if document["warnings"]:
         blocks.append("\n".join(f"- Warning: {cell(warning)}" for warning in document["warnings"]))
-    blocks += [_table(*_overview(manifests)), document["never_divided"]]
-    blocks += [
-        "## Processes",
-        _how(document),
-        _table(*_costs(manifests)),
-        "### Each process",
-        _table(*_repetitions(manifests)),
-    ]
-    blocks += ["## Status counts", _stability(manifests), _table(*_statuses(manifests))]
-    blocks += ["## Noise", _noise_rule(document), "## Inputs", _table(*_inputs(manifests)), _table(*_adapters(manifests))]
-    blocks += ["## Machine", _table(("what", "value"), _machine(document))]
+    blocks += [_overview(manifests), document["never_divided"], "## Processes", _how(document), _costs(manifests)]
+    blocks += ["### Each process", _repetitions(manifests), "## Status counts", _stability(manifests), _statuses(manifests)]
+    blocks += ["## Noise", _noise_rule(document), "## Inputs", _inputs(manifests), _adapters(manifests)]
+    blocks += ["## Machine", pipe_table(("what", "value"), _machine(document))]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -82,19 +76,22 @@ def largest_text(largest: Mapping[str, Mapping[str, float]]) -> str:
     return "; ".join(texts) or "-"
 
 
-def _overview(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
-    header = ("adapter", "manifest", "largest artifact", "rows", "wall p50", "wall p90", "peak RSS p50", "peak RSS p90")
+def _overview(manifests: Sequence[Line]) -> str:
+    def figures(line: Line, quantity: str, unit: str) -> list[str | None]:
+        cost = line["cost"].get(quantity)
+        return [None if cost is None else f"{cost[name]:,.2f} {unit}" for name in ("p50", "p90")]
 
-    def rows() -> Iterator[Sequence[str]]:
-        for line in manifests:
-            wall, peak = (line["cost"].get(name) for name in ("wall_ms", "peak_mib"))
-            yield (
-                *(cell(line["adapter"]), cell(line["manifest"]), largest_text(line["largest"]), f"{line['rows']}"),
-                *(f"{wall[name]:,.2f} ms" if wall else "-" for name in ("p50", "p90")),
-                *(f"{peak[name]:,.2f} MiB" if peak else "-" for name in ("p50", "p90")),
-            )
-
-    return header, rows()
+    return pipe_table(
+        ("adapter", "manifest", "largest artifact", "cases", "wall p50", "wall p90", "peak RSS p50", "peak RSS p90"),
+        (
+            [
+                *(line["adapter"], line["manifest"], largest_text(line["largest"]), line["rows"]),
+                *figures(line, "wall_ms", "ms"),
+                *figures(line, "peak_mib", "MiB"),
+            ]
+            for line in manifests
+        ),
+    )
 
 
 def _how(document: Line) -> str:
@@ -108,37 +105,37 @@ def _how(document: Line) -> str:
     )
 
 
-def _costs(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
-    units = {"wall_ms": ("wall", "ms"), "processor_ms": ("processor", "ms"), "peak_mib": ("peak RSS", "MiB")}
-    return ("manifest", "quantity", "n", *_COLUMNS, "spread"), (
+def _costs(manifests: Sequence[Line]) -> str:
+    return pipe_table(
+        ("manifest", "quantity", "n", *_COLUMNS, "spread"),
         (
-            cell(line["manifest"]),
-            f"{units[quantity][0]}, {units[quantity][1]}",
-            str(summary["n"]),
-            *(f"{summary[name]:,.2f}" for name in _COLUMNS),
-            f"{100 * summary['spread']:.1f} %",
-        )
-        for line in manifests
-        for quantity, summary in line["cost"].items()
+            [
+                *(line["manifest"], _UNITS[quantity], summary["n"]),
+                *(f"{value:,.2f}" for value in values_of(summary, _COLUMNS)),
+                f"{100 * summary['spread']:.1f} %",
+            ]
+            for line in manifests
+            for quantity, summary in line["cost"].items()
+        ),
     )
 
 
-def _repetitions(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
+def _repetitions(manifests: Sequence[Line]) -> str:
+    def figures(cost: Line | None) -> list[str | None]:
+        if cost is None:
+            return [None] * 4
+        times = [f"{seconds * 1e3:,.2f}" for seconds in values_of(cost, ("wall_s", "user_s", "system_s"))]
+        return [*times, f"{cost['peak_bytes'] / 2**20:,.2f}"]
+
     header = ("manifest", "repetition", "exit code", "wall, ms", "user, ms", "system, ms", "peak RSS, MiB", "run", "fault")
-
-    def rows() -> Iterator[Sequence[str]]:
-        for line in manifests:
-            for one in line["repetitions"]:
-                cost = one["cost"]
-                figures: tuple[str, ...] = ("-",) * 4
-                if cost is not None:
-                    times = (f"{cost[name] * 1e3:,.2f}" for name in ("wall_s", "user_s", "system_s"))
-                    figures = (*times, f"{cost['peak_bytes'] / 2**20:,.2f}")
-                status = "-" if one["exit_status"] is None else str(one["exit_status"])
-                fault = cell(one["fault"]) if one["fault"] else "-"
-                yield (cell(line["manifest"]), str(one["repetition"]), status, *figures, cell(one["directory"]), fault)
-
-    return header, rows()
+    return pipe_table(
+        header,
+        (
+            [line["manifest"], one["repetition"], one["exit_status"], *figures(one["cost"]), one["directory"], one["fault"]]
+            for line in manifests
+            for one in line["repetitions"]
+        ),
+    )
 
 
 def _stability(manifests: Sequence[Line]) -> str:
@@ -148,18 +145,20 @@ def _stability(manifests: Sequence[Line]) -> str:
     return "Status counts were the same in all repetitions." if None not in stable else "Not every manifest ran twice."
 
 
-def _statuses(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
-    return ("manifest", "repetition", "rows", "statuses"), (
+def _statuses(manifests: Sequence[Line]) -> str:
+    return pipe_table(
+        ("manifest", "repetition", "cases", "statuses"),
         (
-            cell(line["manifest"]),
-            str(one["repetition"]),
-            str(one["rows"]),
-            ", ".join(f"{count} {name}" for name, count in one["statuses"].items()),
-        )
-        for line in manifests
-        for one in line["repetitions"]
-        if one["statuses"] is not None
+            [line["manifest"], one["repetition"], one["rows"], _counts(one["statuses"])]
+            for line in manifests
+            for one in line["repetitions"]
+            if one["statuses"] is not None
+        ),
     )
+
+
+def _counts(statuses: Line) -> str:
+    return ", ".join(f"{count} {name}" for name, count in statuses.items())
 
 
 def _noise_rule(document: Line) -> str:
@@ -173,40 +172,25 @@ def _noise_rule(document: Line) -> str:
     )
 
 
-def _inputs(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
-    header = ("manifest", "sha256", "project commit", "kernel sha256", "pytest")
+def _inputs(manifests: Sequence[Line]) -> str:
+    def code(line: Line) -> list[str | None]:
+        told = line["code"] or {}
+        return [told.get("commit"), "changed" if told.get("dirty") else None, told.get("kernel_sha256")]
 
-    def rows() -> Iterator[Sequence[str]]:
-        for line in manifests:
-            code = line["code"] or {}
-            commit = f"{code.get('commit') or '-'}{' (changed)' if code.get('dirty') else ''}"
-            arguments = cell(" ".join(line["arguments"])) if line["arguments"] else "-"
-            yield (cell(line["manifest"]), line["sha256"], cell(commit), code.get("kernel_sha256") or "-", arguments)
-
-    return header, rows()
-
-
-def _adapters(manifests: Sequence[Line]) -> tuple[Sequence[str], Iterator[Sequence[str]]]:
-    return ("manifest", "adapter", "version", "source sha256", "options", "weights"), (
-        (
-            cell(line["manifest"]),
-            cell(record["name"]),
-            cell(record["version"] or "-"),
-            record["source_sha256"] or "-",
-            cell(" ".join(f"{name}={value}" for name, value in record["options"].items())) or "-",
-            cell(", ".join(f"{weights['name']} {weights['sha256']}" for weights in record["weights"])) or "-",
-        )
-        for line in manifests
-        for record in line["adapters"]
+    return pipe_table(
+        ("manifest", "sha256", "project commit", "tracked files", "kernel sha256", "pytest"),
+        ([line["manifest"], line["sha256"], *code(line), " ".join(line["arguments"] or [])] for line in manifests),
     )
 
 
-def _machine(document: Line) -> Iterator[Sequence[str]]:
+def _adapters(manifests: Sequence[Line]) -> str:
+    columns = ("name", "version", "source_sha256", "options", "weights")
+    return pipe_table(
+        ("manifest", "adapter", *columns[1:]),
+        ([line["manifest"], *values_of(record, columns)] for line in manifests for record in line["adapters"]),
+    )
+
+
+def _machine(document: Line) -> Iterator[Sequence[Any]]:
     for section in ("machine", "versions"):
-        for name, value in document[section].items():
-            if value is not None:
-                yield cell(name), cell(str(value))
-
-
-def _table(header: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
+        yield from (item for item in document[section].items() if item[1] is not None)

@@ -76,7 +76,7 @@ def conclude(
         "lost": rows.lost,
     }
     document["interrupted"] = pytest_status == pytest.ExitCode.INTERRUPTED
-    cases = html.new_cases()
+    cases = html.new_cases() if plan.settings.page else None
     reckoned = reckon(
         index_evidence(run.evidence),
         document,

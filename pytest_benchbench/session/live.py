@@ -37,26 +37,25 @@ def live_display(
     """
     if settings.progress == "off" or not config.pluginmanager.has_plugin("terminalreporter"):
         return None
+    try:
+        descriptor = terminal_file(config).fileno()
+    except (
+        AttributeError,
+        OSError,
+        ValueError,
+    ):  # what stands in for a file of the system when pytest runs inside a program
+        return None
     every = None if settings.progress == "auto" else settings.progress
-    if (draws := _is_terminal(config)) or every is not None:
+    if (draws := os.isatty(descriptor) and _is_obedient(config)) or every is not None:
         return Live(config, is_row=is_row, remaining=remaining, lines_every=None if draws else every)
     return None
 
 
-def _is_terminal(config: pytest.Config) -> bool:
-    """Say whether somebody sits at a terminal that obeys, and what tests print does not get there by itself."""
+def _is_obedient(config: pytest.Config) -> bool:
+    """Say whether a terminal may be drawn on: it knows how, and nothing that tests print gets there by itself."""
     if config.getoption("capture") == "no" or sys.platform == "win32":
         return False
-    if os.environ.get("CI") or os.environ.get("BUILD_NUMBER") or os.environ.get("TERM", "dumb") == "dumb":
-        return False
-    return _isatty(terminal_file(config))
-
-
-def _isatty(file: Any) -> bool:
-    try:
-        return bool(os.isatty(file.fileno()))
-    except (AttributeError, OSError, ValueError):
-        return False
+    return not (os.environ.get("CI") or os.environ.get("BUILD_NUMBER") or os.environ.get("TERM", "dumb") == "dumb")
 
 
 class Live:

@@ -95,6 +95,12 @@ def add_options(parser: pytest.Parser) -> None:
         "auto, off or SECONDS: on a terminal a line about rows that take long; elsewhere nothing, or a line every so many "
         "seconds (default: auto)",
     )
+    _add(
+        group,
+        parser,
+        "html",
+        "auto or off: whether report.html is written where the extra html is installed (default: auto)",
+    )
     parser.addini(_INI_ONLY_MEASURED, "how rows without an expectation are shown: measured or xfail", default="measured")
 
 
@@ -134,6 +140,7 @@ class Settings:
         gate: Policy name or path; ``None`` for no gate.
         gate_directory: What a relative path of a policy starts from.
         progress: What is told while rows are run: ``auto``, ``off``, or seconds between lines where there is no terminal.
+        page: Whether ``report.html`` is written, if it can be.
         measured_as_xfail: Whether a row without an expectation is shown as xfailed.
         invocation_dir: Where the command was given.
         root_dir: The project.
@@ -158,6 +165,7 @@ class Settings:
     gate: str | None
     gate_directory: Path
     progress: Literal["auto", "off"] | float
+    page: bool
     measured_as_xfail: bool
     invocation_dir: Path
     root_dir: Path
@@ -206,6 +214,9 @@ class Settings:
         network = one("network", "loopback")
         if network not in get_args(NetworkMode):
             raise pytest.UsageError(f"--bench-network={network}: expected deny, loopback or allow")
+        page = one("html", "auto")
+        if page not in ("auto", "off"):
+            raise pytest.UsageError(f"--bench-html={page}: expected auto or off")
         resume = config.getoption("bench_resume")
         gate = config.getoption("bench_gate")
         gate_directory = here if gate else beside_ini
@@ -234,6 +245,7 @@ class Settings:
             gate=None if gate == "off" else gate,
             gate_directory=gate_directory,
             progress=_progress(one("progress", "auto")),
+            page=page == "auto",
             measured_as_xfail=measured == "xfail",
             invocation_dir=here,
             root_dir=config.rootpath,

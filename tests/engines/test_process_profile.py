@@ -65,6 +65,7 @@ def test_manifests_take_turns_and_every_run_is_kept(project, here, folder):
     assert processes[1].observed.statuses == {"detected": 2, "not_detected": 1}
     assert processes[1].observed.answers_sha256 == processes[3].observed.answers_sha256
     assert not (here / ".pytest_cache").exists()
+    assert not list(folder.rglob("report.html"))
 
 
 def test_a_process_that_dies_is_told_and_keeps_no_other_from_running(project, here, folder, tmp_path):

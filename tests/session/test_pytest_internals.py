@@ -1,12 +1,13 @@
 """Fails first, and by name, when a private part of pytest that the plugin uses has moved."""
 
 import inspect
+import io
 
 import pytest
 from _pytest.python import Function, Module
 from _pytest.runner import call_and_report, runtestprotocol
 
-from pytest_benchbench.session.pytest_internals import is_in_phase
+from pytest_benchbench.session.pytest_internals import is_in_phase, set_terminal_file, terminal_file
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,13 @@ def test_a_phase_is_told_by_who_catches_its_exceptions():
 
 def test_a_fixture_still_keeps_what_it_gave():
     assert "self.cached_result = None" in inspect.getsource(pytest.FixtureDef.finish)
+
+
+def test_the_terminal_writer_still_writes_to_a_file_that_can_be_replaced(pytestconfig):
+    before, instead = terminal_file(pytestconfig), io.StringIO()
+    set_terminal_file(pytestconfig, instead)
+    try:
+        pytestconfig.get_terminal_writer().write("text")
+    finally:
+        set_terminal_file(pytestconfig, before)
+    assert instead.getvalue() == "text"
