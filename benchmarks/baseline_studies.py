@@ -78,7 +78,10 @@ def commands(study: Study, work: Path = WORK) -> list[list[str]]:
     fields = [argument for field in study.by for argument in ("--by", field)]
     return [
         ["benchbench", "cohort", *study.cohort, "--output-dir", str(cohort)],
-        *(["pytest", "-q", f"{cohort}/manifest.jsonl", f"--bench-run-dir={run}"] for run in runs),
+        *(
+            ["pytest", "-q", f"{cohort}/manifest.jsonl", f"--bench-manifest-root={work}", f"--bench-run-dir={run}"]
+            for run in runs
+        ),
         ["benchbench", "report", *runs, *fields, "--output-dir", f"{cohort}-report"],
     ]
 

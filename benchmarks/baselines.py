@@ -7,9 +7,9 @@
     python benchmarks/baselines.py --fill             makes nothing; puts the committed figures into the pages
 
 It runs the commands that it prints, in the root of this repository, with the Python that it is called by: nothing else makes
-a report. Cohorts and runs go to ``.benchbench/baselines``, which must not have those of the study yet (``--work`` names
-another folder). A study whose packages are missing is refused; ``docs/baselines.md`` says what to install, and how long it
-takes.
+a report. Cohorts and runs go to ``.benchbench/baselines``, which must not have those of the study yet; ``--work`` names
+another folder, which makes no difference to the results. A study whose packages are missing is refused; the page
+``docs/baselines.md`` says what to install, and how long it takes.
 ``PYTEST_ADDOPTS="-n 2"`` in the environment uses two processors. Exit code 1: a study failed, or its results differ.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import shlex
 import subprocess
 import sys
@@ -49,12 +50,14 @@ def make(study: Study, work: Path) -> dict[str, str]:
     Raises:
         StudyError: A command fails, or a row has no verdict or another one in another run.
     """
+    before = _processor_time()
     for command in commands(study, work):
         print("$", shlex.join(command), flush=True)
         if (status := subprocess.run(_here(command), cwd=ROOT).returncode) not in (
             MEASURED if command[0] == "pytest" else (0,)
         ):
             raise StudyError(f"{study.name}: exit code {status} of {shlex.join(command)}")
+    print(f"{study.name}: {_processor_time() - before:.0f} s of processor time", flush=True)
     made = ROOT / work / f"{study.name}-report"
     report = json.loads((made / REPORT).read_bytes())
     _refuse_gaps(study, report["results"])
@@ -89,6 +92,11 @@ def differences(study: Study, files: dict[str, str]) -> list[str]:
     if BITS in files and files[BITS] != (folder / BITS).read_text(encoding="utf-8"):
         told.append(BITS)
     return told
+
+
+def _processor_time() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _here(command: list[str]) -> list[str]:
