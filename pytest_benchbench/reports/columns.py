@@ -156,7 +156,7 @@ class RowColumns:
             Its kind.
 
         Raises:
-            EvidenceError: It has an answer, and the digest of its artifact is none; or there are more kinds than ``MOST_KINDS``.
+            EvidenceError: It has an answer, and the digest of its artifact is none; or there are above ``MOST_KINDS`` kinds.
         """
         row = settled.row
         artifact = _digest(row) if standing in ANSWERED else _NO_ARTIFACT
