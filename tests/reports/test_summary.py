@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pytest_benchbench.evidence.observation import SETTLED, judge
-from pytest_benchbench.evidence.reading import EvidenceError
+from pytest_benchbench.evidence.reading import EvidenceError, settled_rows
 from pytest_benchbench.evidence.writing import encode_document
-from pytest_benchbench.reports.summary import build_report
+from pytest_benchbench.reports.summary import Summary, build_report
 
 FIDELITY = [
     {"status": "no_reference"},
@@ -274,3 +274,16 @@ def test_memory_grows_by_counters_only(row, write):
 
     peak(10)
     assert peak(1500) - peak(500) < 1000 * 2500
+
+
+def test_rows_can_come_after_a_report_was_given(row, write):
+    rows = [row("a"), row("b", status="not_detected", message_bit_accuracy=0.5), row("c", artifact="a")]
+    taken = list(settled_rows(write(rows)))
+    summary = Summary()
+    for count, settled in enumerate(taken, 1):
+        summary.add(settled)
+        assert summary.report("e", "0" * 64, {})["results"]["rows"] == count
+    whole = Summary()
+    for settled in taken:
+        whole.add(settled)
+    assert summary.report("e", "0" * 64, {}) == whole.report("e", "0" * 64, {})
