@@ -27,6 +27,9 @@ from pytest_benchbench.reports.regressions import RegressionRule, regressions
 
 PROFILE = "profile.json"
 
+INCOMPLETE = 21
+"""The exit code of a run that lost rows, or of a merged one that lacks a part."""
+
 SCHEMA_VERSION = 1
 
 Progress = Callable[[float], None]
@@ -230,8 +233,8 @@ def _has_lost_rows(run: RepeatedRun) -> bool:
     """Say whether rows were lost that the run was to have; of evidence alone that is not known."""
     if run.recorded is None:
         return False
-    lost = run.planned is None or run.planned.lost > 0
-    return lost or any(part.finished is None or part.interrupted for part in run.recorded.parts)
+    is_incomplete = run.planned is None or run.planned.lost > 0 or run.document.get("exit_status") == INCOMPLETE
+    return is_incomplete or any(part.finished is None or part.interrupted for part in run.recorded.parts)
 
 
 @contextmanager

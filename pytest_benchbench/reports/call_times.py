@@ -17,6 +17,9 @@ BLOCKS = 10
 ROWS_OF_A_BLOCK = 20
 """Fewer rows say little about the machine."""
 
+_SHORTEST = 1e-6
+"""A nanosecond, in milliseconds: what took less was not timed, and how many times as long it takes is no number."""
+
 
 def call_times(rows: ComparedRows, pairs: Pairs) -> list[dict[str, Any]]:
     """Give for each adapter and kind of call what it took, over the rows that are on both sides.
@@ -44,7 +47,7 @@ def call_times(rows: ComparedRows, pairs: Pairs) -> list[dict[str, Any]]:
             now = _that(rows.kinds, new_adapter, call)[after] & _that(rows.kinds, adapter, None)[before]
             old, new = summary_of_calls(elapsed[pairs.old[was]]), summary_of_calls(elapsed[pairs.new[now]])
             if old is not None or new is not None:
-                alike = np.flatnonzero(was & now & (elapsed[pairs.old] > 0))
+                alike = np.flatnonzero(was & now & (elapsed[pairs.old] >= _SHORTEST))
                 ratios = elapsed[pairs.new[alike]] / elapsed[pairs.old[alike]]
                 lines.append(
                     {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -67,15 +68,19 @@ class RowComparison:
         self._pairs = self._rows.pairs()
 
     def check(self) -> None:
-        """Demand that there are pairs, and that the two rows of each are about the same.
+        """Demand that there is something to compare, and that the two rows of each pair are about the same.
 
         Raises:
-            CannotCompareError: There is none, or one pair's artifact, expectation, medium, state or arm differs.
+            CannotCompareError: There is no pair, none has an answer on the first side, so that nothing could be lost, or one
+                pair's artifact, expectation, medium, state or arm differs.
         """
         pairs = self._pairs
         if not len(pairs.old):
             raise CannotCompareError("there is nothing to compare: no row is on both sides")
         if not len(pairs.other_question):
+            counts = self._became.counts()
+            if counts["no_verdict"] + counts["verdict_new"] == len(pairs.old):
+                raise CannotCompareError("there is nothing to compare: no row was answered on the first side")
             return
         place = pairs.other_question[:1]
         (old,), (new,) = (
@@ -98,8 +103,7 @@ class RowComparison:
             many became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``detectors`` (what stood
             behind the answers, and which fields differ) and ``time`` (see ``call_times``).
         """
-        pairs, (old, new) = self._pairs, self._sides
-        became = PairedLines(self._rows, pairs)
+        pairs, (old, new), became = self._pairs, self._sides, self._became
         return {
             "rows": {
                 "paired": len(pairs.old),
@@ -114,6 +118,10 @@ class RowComparison:
             ],
             "time": call_times(self._rows, pairs),
         }
+
+    @cached_property
+    def _became(self) -> PairedLines:
+        return PairedLines(self._rows, self._pairs)
 
     def _alone(self, side: ComparedSide, places: NDArray[np.intp]) -> dict[str, Any]:
         listing = Listing()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import plain
@@ -80,7 +80,7 @@ def _changed(detector: Mapping[str, Any]) -> Iterator[str]:
             yield f"other {name}"
 
 
-def _listed(title: str, listing: Mapping[str, Any], line: Any) -> Iterator[str]:
+def _listed(title: str, listing: Mapping[str, Any], line: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
     if not listing["count"]:
         return
     yield f"{title}: {listing['count']}"

@@ -120,7 +120,9 @@ def test_rows_that_the_new_run_lost_are_exit_1(here, directories):
     directories.write("old", [directories.row("a"), directories.row("b")])
     directories.write("fewer", [directories.row("a")])
     directories.write("killed", [directories.row("a")], finished=None, exit_status=None, planned=None, interrupted=None)
+    directories.write("part", [directories.row("a")], exit_status=21)
     assert invoke("old", "fewer").exit_code == 0
+    assert invoke("old", "part").exit_code == 1
     result = invoke("old", "killed")
     assert result.exit_code == 1
     assert "regression: the new run lost rows and lacks 1 of the old one, at most 0 allowed" in result.stdout

@@ -139,3 +139,10 @@ def test_the_document_depends_on_neither_order(row, compared):
         row(f"c{place}", line=place, status="not_detected" if place % 3 else "detected", elapsed=2.0) for place in range(8)
     ]
     assert compared(old, new).document() == compared(old[::-1], new[::-1]).document()
+
+
+def test_an_old_run_without_an_answer_is_refused_as_nothing_could_get_worse(row, compared):
+    old = [row("a", status="error", outcome="error"), row("b", status="unavailable")]
+    with pytest.raises(CannotCompareError, match="no row was answered on the first side"):
+        compared(old, [row("a"), row("b", status="error", outcome="error")]).check()
+    compared([*old, row("c")], [row("a"), row("c", status="unavailable")]).check()
