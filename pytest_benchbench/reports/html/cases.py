@@ -22,11 +22,11 @@ from pytest_benchbench.evidence.grouping import facet
 from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.reports.escaping import plain
-from pytest_benchbench.reports.html.failing import FailingCase, FailingCases
+from pytest_benchbench.reports.html.failing import FAILING, FailingCase, FailingCases
 from pytest_benchbench.reports.wording import WORST_FIRST
 
-ROWS = 400_000
-"""How many rows a page lists: a browser's longest element has room for so many."""
+ROWS = 250_000
+"""How many rows a page lists; a browser's longest element has room for twice as many."""
 
 BLOCK_ROWS = 8192
 
@@ -87,11 +87,8 @@ class _Outcome:
         self.kept = 0
         self.bytes = 0
         self.blocks: list[tuple[int, bytes]] = []
+        self.is_full = False
         self._open = _OpenBlock()
-
-    @property
-    def is_full(self) -> bool:
-        return self.kept >= ROWS or self.bytes >= MAX_BYTES
 
     def keep(self, kind: int, line: int, name: str, reason: str) -> None:
         block = self._open
@@ -99,7 +96,6 @@ class _Outcome:
         block.lines.append(line)
         block.names.append(name)
         block.reasons.append(reason)
-        self.kept += 1
         if len(block.names) == BLOCK_ROWS:
             self.close()
 
@@ -107,7 +103,9 @@ class _Outcome:
         """Compress the rows of the open block."""
         if rows := len(self._open.names):
             self.blocks.append((rows, self._open.compressed()))
+            self.kept += rows
             self.bytes += len(self.blocks[-1][1])
+            self.is_full = self.kept >= ROWS or self.bytes >= MAX_BYTES
             self._open = _OpenBlock()
 
 
@@ -124,10 +122,12 @@ class Cases:
         self.failing = FailingCases()
         self._outcomes = {outcome: _Outcome() for outcome in WORST_FIRST}
         self._kinds: dict[tuple[Any, ...], int] = {}
+        self._numbers: dict[tuple[Any, ...], int | None] = {}  # by what the rows say, which may be no text
 
     def add(self, settled: SettledRow) -> None:
         """Take one settled row."""
-        self.failing.add(settled)
+        if settled.outcome in FAILING:
+            self.failing.add(settled)
         outcome = self._outcomes[settled.outcome]
         outcome.rows += 1
         if outcome.is_full:
@@ -138,10 +138,29 @@ class Cases:
             outcome.keep(kind, _line(row), _name(row), _reason(row))
 
     def _kind(self, row: EvidenceRow, *, unstable: bool) -> int | None:
-        key = row.key
+        key, case = row.key, row.case
+        transform = case.get("transform")
+        if transform.__class__ is dict:
+            transform = transform.get("name")
+        # one display: a tuple joined from parts costs as much again
+        said = (
+            key.suite, key.params, key.adapter, row.detection.status, row.manifest.name, row.run_id, unstable,
+            case.get("state"), transform, case.get("arm"), case.get("expected"),
+        )  # fmt: skip
+        try:
+            return self._numbers[said]
+        except KeyError:
+            if len(self._numbers) >= MAX_KINDS:
+                return None
+            number = self._numbers[said] = self._new_kind(row, unstable=unstable)
+            return number
+        except TypeError:  # what should be a text is a list or an object
+            return self._new_kind(row, unstable=unstable)
+
+    def _new_kind(self, row: EvidenceRow, *, unstable: bool) -> int | None:
         told = (
-            *(key.suite, key.params, key.adapter),
-            *(facet(row, "state"), facet(row, "transform"), facet(row, "arm"), facet(row, "expected")),
+            *(row.key.suite, row.key.params, row.key.adapter),
+            *(facet(row, name) for name in ("state", "transform", "arm", "expected")),
             *(row.detection.status, row.manifest.name, row.run_id),
             unstable,
         )
