@@ -205,7 +205,7 @@ def _list(id_: str, title: str, listing: Line, columns: Sequence[str]) -> Iterat
         value_field("case_id", "case"),
         *(value_field(name, is_optional=name not in columns[:1]) for name in (*columns, *more)),
     ]
-    yield table_of(id_, f"{title}: {listing['count']}", entries, fields, left_out=listing["count"] - len(entries))
+    yield table_of(f"list-{id_}", f"{title}: {listing['count']}", entries, fields, left_out=listing["count"] - len(entries))
 
 
 def _flat(lines: Iterable[Line]) -> Iterator[Line]:
