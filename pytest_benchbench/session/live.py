@@ -82,6 +82,8 @@ class Live:
         self._lines_every = lines_every
         self._progress = Progress()
         self._lock = threading.Lock()  # over the progress
+        self._status: StatusLine | None = None
+        self._thread: threading.Thread | None = None
         self._ended = threading.Event()
         self._is_paused = False
 
@@ -91,16 +93,29 @@ class Live:
         if self._config.option.collectonly:
             return (yield)
         writer = self._config.get_terminal_writer()
-        status = StatusLine(terminal_file(self._config), lambda: writer.width_of_current_line)
-        set_terminal_file(self._config, status)
-        thread = threading.Thread(target=self._tell, args=(status,), name="benchbench-live", daemon=True)
-        thread.start()
+        writer = self._config.get_terminal_writer()
+        self._status = StatusLine(terminal_file(self._config), lambda: writer.width_of_current_line)
+        set_terminal_file(self._config, self._status)
+        _lives.append(self)
+        self.begin()
         try:
             return (yield)
         finally:
-            self._ended.set()
-            thread.join()
-            set_terminal_file(self._config, status.close())
+            _lives.remove(self)
+            self.end()
+            set_terminal_file(self._config, self._status.close())
+
+    def begin(self) -> None:
+        """Start the thread that tells."""
+        self._ended.clear()
+        self._thread = threading.Thread(target=self._tell, name="benchbench-live", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait for the end of the thread."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Know that a row begins."""
@@ -128,8 +143,10 @@ class Live:
         """Tell again."""
         self._is_paused = False
 
-    def _tell(self, status: StatusLine) -> None:
+    def _tell(self) -> None:
         """Look at the progress now and then until the run is over."""
+        status = self._status
+        assert status is not None
         while not self._ended.wait(self._lines_every or DRAWN_EVERY_SECONDS):
             with self._lock:
                 now = time.monotonic()
@@ -144,3 +161,22 @@ class Live:
                 status.draw(line)
             else:
                 status.erase()
+
+
+_lives: list[Live] = []
+"""Those that tell at this moment: several where a session runs inside another."""
+
+
+def _pause() -> None:
+    """End the threads before a detector forks: a copy of a process with threads may lock up, and Python warns of it."""
+    for live in _lives:
+        live.end()
+
+
+def _go_on() -> None:
+    for live in _lives:
+        live.begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_pause, after_in_parent=_go_on, after_in_child=_lives.clear)

@@ -37,7 +37,7 @@ class Toy(Adapter):
         word, *rest = sample.data.decode().split()
         if word == "hold":
             with open(rest[0]) as pipe:
-                word = pipe.read()
+                word = pipe.readline().strip()
         print("what a detector prints")
         return Detection(word)
 
@@ -164,22 +164,24 @@ class Session:
 def held(project, tmp_path):
     """A project of two quick rows and, in their midst, one that waits for what comes through a pipe."""
     os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)  # neither end waits for the other
     (project.path / "conftest.py").write_text(SOON + HOLDING)
     project.case("quick")
     project.case("slow", says=f"hold {tmp_path / 'pipe'}")
     project.case("wrong", says="not_detected")
     project.write()
-    return project
+    project.release = lambda: os.write(pipe, b"detected\n")
+    yield project
+    os.close(pipe)
 
 
 @pytest.fixture
-def terminal(held, tmp_path):
-    """Start pytest at a terminal; ``release`` lets the row that waits go on."""
+def terminal(held):
+    """Start pytest at a terminal."""
     started = []
 
     def start(*arguments, **environment):
         session = Session(held.path, ["cases.jsonl", *arguments], **environment)
-        session.release = lambda: (tmp_path / "pipe").write_text("detected")
         started.append(session)
         return session
 
@@ -196,32 +198,32 @@ def even(text):
 
 
 @pytest.mark.parametrize("arguments", [[], ["-q"], ["-v"], ["-n", "2"], ["-n", "2", "-v"]], ids=" ".join)
-def test_a_row_that_takes_long_is_told_and_nothing_of_it_stays(terminal, arguments):
+def test_a_row_that_takes_long_is_told_and_nothing_of_it_stays(terminal, held, arguments):
     session = terminal("--bench-run-dir=run-1", *arguments)
     session.until("of 3 rows")
     session.until(": toy::slow")
-    session.release()
+    held.release()
     assert session.finish() == 1
     silent = terminal("--bench-run-dir=run-2", "--bench-progress=off", *arguments)
-    silent.release()
+    held.release()
     assert silent.finish() == 1
     assert "running for" not in silent.written
     assert sorted(even(session.screen.text).splitlines()) == sorted(even(silent.screen.text).splitlines())
 
 
-def test_other_rows_go_on_below_the_same_line(terminal):
+def test_other_rows_go_on_below_the_same_line(terminal, held):
     session = terminal("-v")
     session.until(": toy::slow")
     lines = session.screen.text.splitlines()
     assert re.fullmatch(r"benchbench: 1 of 3 rows.*; running for 0:0\d: toy::slow", lines[-1])
     assert lines[-2] == "cases.jsonl::test_detection::toy::slow"
-    session.release()
+    held.release()
     assert session.finish() == 1
     assert "what a detector prints" in session.screen.text  # of the row that failed
     assert "running for" not in session.screen.text
 
 
-def test_an_interrupt_leaves_nothing_of_the_line(terminal):
+def test_an_interrupt_leaves_nothing_of_the_line(terminal, held):
     session = terminal()
     session.until(": toy::slow")
     os.killpg(session.process.pid, signal.SIGINT)
@@ -241,9 +243,9 @@ def test_an_interrupt_leaves_nothing_of_the_line(terminal):
     ],
     ids=["off", "no capture", "in CI", "a dumb terminal", "no reporter"],
 )
-def test_where_a_line_would_disturb_there_is_none(terminal, arguments, environment):
+def test_where_a_line_would_disturb_there_is_none(terminal, held, arguments, environment):
     session = terminal(*arguments, **environment)
-    session.release()
+    held.release()
     session.finish()
     assert "\x1b7" not in session.written
     assert "running for" not in session.written
@@ -262,10 +264,37 @@ def test_a_debugger_is_not_disturbed(terminal, held):
     assert "\x1b7" not in debugged[: debugged.index("PDB continue")]
 
 
-def test_a_narrow_terminal_is_left_alone(terminal, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_detector_that_forks_is_alone_in_its_process(terminal, held):
+    before = "import os, threading\nnames = []\n"
+    before += "os.register_at_fork(before=lambda: names.extend(each.name for each in threading.enumerate()))\n"
+    forks = "if not os.fork():\n            os._exit(0)\n        os.wait()\n"
+    forks += "        assert 'benchbench-live' not in names and names, names"
+    conftest = held.path / "conftest.py"
+    conftest.write_text(before + conftest.read_text().replace('if word == "hold":', f'{forks}\n        if word == "hold":'))
+    session = terminal("-k", "slow")
+    session.until(": toy::slow")  # it tells again
+    held.release()
+    assert session.finish() == 0
+
+
+def test_at_the_bottom_of_a_screen_nothing_is_lost(terminal, held, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROWS", 4)
+    session = terminal("--bench-run-dir=run-1")
+    session.until(": toy::slow")
+    assert session.screen.row == 2  # the line is the last of the screen
+    held.release()
+    assert session.finish() == 1
+    silent = terminal("--bench-run-dir=run-2", "--bench-progress=off")
+    held.release()
+    assert silent.finish() == 1
+    assert even(session.screen.text) == even(silent.screen.text)
+
+
+def test_a_narrow_terminal_is_left_alone(terminal, held, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "COLUMNS", 30)
     session = terminal("-q")
-    session.release()
+    held.release()
     session.finish()
     assert "\x1b7" not in session.written
 
@@ -274,22 +303,22 @@ def test_short_rows_are_told_by_dots_alone(terminal, held):
     conftest = held.path / "conftest.py"
     conftest.write_text(conftest.read_text().replace("= 0.0, 0.02", "= 1000.0, 0.02"))
     session = terminal()
-    session.release()
+    held.release()
     assert session.finish() == 1
     assert "\x1b7" not in session.written
 
 
-def test_elsewhere_than_at_a_terminal_nothing_is_told(held, tmp_path):
-    done = run_in_a_pipe(held, tmp_path)
+def test_elsewhere_than_at_a_terminal_nothing_is_told(held):
+    done = run_in_a_pipe(held)
     assert "benchbench: 1 of" not in done
     assert "\r" not in done
     assert "\x1b" not in done
 
 
-def test_elsewhere_a_plain_line_comes_where_it_is_wanted(held, tmp_path):
+def test_elsewhere_a_plain_line_comes_where_it_is_wanted(held):
     conftest = held.path / "conftest.py"
     conftest.write_text(conftest.read_text() + "\noriginal = live.Live.__init__\n" + EVERY_MOMENT)
-    done = run_in_a_pipe(held, tmp_path, "--bench-progress=60", until=": toy::slow")
+    done = run_in_a_pipe(held, "--bench-progress=60", until=": toy::slow")
     told = [line for line in done.splitlines() if line.startswith("benchbench: 1 of 3 rows")]
     assert any(re.fullmatch(r"benchbench: 1 of 3 rows.*; running for 0:0\d: toy::slow", line) for line in told)
     assert "\r" not in done
@@ -306,7 +335,7 @@ live.Live.__init__ = often
 """
 
 
-def run_in_a_pipe(project, tmp_path, *arguments, until=None):
+def run_in_a_pipe(project, *arguments, until=None):
     """Run pytest with a pipe as its output; give all of it. The row that waits goes on when some words have come."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     process = subprocess.Popen(
@@ -323,7 +352,7 @@ def run_in_a_pipe(project, tmp_path, *arguments, until=None):
             line = process.stdout.readline()
             assert line, seen
             seen += line
-        (tmp_path / "pipe").write_text("detected")
+        project.release()
         seen += process.stdout.read()
     return seen
 
