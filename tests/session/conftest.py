@@ -12,6 +12,7 @@ import PIL.Image
 import pytest
 
 import pytest_benchbench.adapters.dwt_dct
+import pytest_benchbench.reports.html.whole
 import pytest_benchbench.session.conclusion
 import pytest_benchbench.session.recorder
 import pytest_benchbench.session.reporting
