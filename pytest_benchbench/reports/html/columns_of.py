@@ -96,7 +96,8 @@ def _inner_rates(name: str, part: str) -> Iterator[Field]:
 
 
 def _range_in(name: str, part: str) -> Field:
-    return Field(f"{part} (min / median / max)", lambda line: _range((line.get(name) or {}).get(part)), is_optional=True)
+    title = part.replace("_", " ")
+    return Field(f"{title} (min / median / max)", lambda line: _range((line.get(name) or {}).get(part)), is_optional=True)
 
 
 def _range(value: Line | None) -> Cell:
