@@ -1,8 +1,8 @@
 """How large the page of a large run is, what writing it costs, and how soon a headless Chromium can be used on it.
 
-Rows of a hundred kinds are made up and summed as a run's are; one in fifty is wrong or an error. ``--ids random`` gives ids that
-cannot be compressed. The page is then opened from disk: until the list of cases is there and a click sorts a table, and what
-a filter over all rows takes. Chromium's own time is wall time, best of several openings. Prints one JSON object.
+Rows of a hundred kinds are made up and summed as a run's are; one in fifty is wrong or an error. ``--ids random`` makes ids
+that cannot be compressed. The page is then opened from disk: until the list of cases is there and a click sorts a table, and
+what a filter over all rows takes. Chromium's own time is wall time, best of several openings. Prints one JSON object.
 
     python benchmarks/performance/html_page.py --rows 1000000
 """
