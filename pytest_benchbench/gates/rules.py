@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
@@ -10,8 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.carriers import base_digest, bases_of
 from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
-from pytest_benchbench.evidence.grouping import Standing, base
+from pytest_benchbench.evidence.grouping import Standing
 from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.gates.kinds import Kind, RowKinds
@@ -76,7 +78,7 @@ class Measurement:
 class Tallies:
     """Sees every settled row once and then says whether rules hold.
 
-    Memory: 4 bytes a row, and 16 for each sort of unit that some rule counts: artifacts, or bases.
+    Memory: 4 bytes a row, and 16 where a rule counts artifacts, 24 where one counts bases.
 
     Args:
         rules: What is measured.
@@ -100,12 +102,13 @@ class Tallies:
     def measurements(self) -> Iterator[tuple[Rule, Measurement]]:
         """Say for each rule what was found, at least once, in the order of the rules."""
         of_rows = self.kinds.of_rows()
+        numbers = {unit: units.numbers() for unit, units in self._units.items()}
         for rule in self._rules:
             takes = [self._takes(rule, kind) for kind in self.kinds.kinds]
             if _unit(rule) == "row":
                 yield rule, self._of_rows(rule, takes)
             else:
-                shown = _Shown(self.kinds.kinds, of_rows, self._units[_unit(rule)])
+                shown = _Shown(self.kinds.kinds, of_rows, numbers[_unit(rule)])
                 findings = shown.rate(rule, takes) if rule.metric == "detection_rate" else [shown.bases(rule, takes)]
                 for found in findings:
                     yield rule, found
@@ -132,35 +135,43 @@ def _unit(rule: Rule) -> Literal["row", "artifact", "base"]:
     return "artifact" if rule.metric == "detection_rate" else "row"
 
 
-class _Units:
+class _Units(ABC):
     """The unit that each row belongs to."""
 
-    def __init__(self, name: Callable[[EvidenceRow], str | None]) -> None:
-        self._name = name
-        self._digests = DigestColumn()
-        self._numbers: NDArray[np.intp] | None = None
-
+    @abstractmethod
     def add(self, row: EvidenceRow) -> None:
         """Take the next row."""
-        name = self._name(row)
-        self._digests.append(_NAMELESS if name is None else text_digest(name.encode()))
+
+    @abstractmethod
+    def numbers(self) -> NDArray[np.intp]:
+        """Give for every row the number of its unit, from 0, and -1 where it belongs to none."""
+
+
+class _Artifacts(_Units):
+    def __init__(self) -> None:
+        self._digests = DigestColumn()
+
+    def add(self, row: EvidenceRow) -> None:
+        self._digests.append(text_digest(row.artifact.sha256.encode()))
 
     def numbers(self) -> NDArray[np.intp]:
-        """Give for every row the number of its unit."""
-        if self._numbers is None or len(self._numbers) != len(self._digests):
-            self._numbers = self._digests.groups().numbers()
-        return self._numbers
-
-    def nameless(self) -> NDArray[np.bool_]:
-        """Say of every row whether it belongs to no unit."""
-        nameless: NDArray[np.bool_] = np.all(self._digests.words() == 0, axis=1)
-        return nameless
+        return self._digests.groups().numbers()
 
 
-_UNITS: dict[str, Callable[[], _Units]] = {
-    "artifact": lambda: _Units(lambda row: row.artifact.sha256),
-    "base": lambda: _Units(base),
-}
+class _Bases(_Units):
+    def __init__(self) -> None:
+        self._artifacts = _Artifacts()
+        self._bases = bytearray()
+
+    def add(self, row: EvidenceRow) -> None:
+        self._artifacts.add(row)
+        self._bases += base_digest(row)
+
+    def numbers(self) -> NDArray[np.intp]:
+        return bases_of(np.frombuffer(bytes(self._bases), dtype=np.uint64), self._artifacts.numbers())
+
+
+_UNITS: dict[str, type[_Units]] = {"artifact": _Artifacts, "base": _Bases}
 
 
 class _Shown:
@@ -169,14 +180,13 @@ class _Shown:
     Args:
         kinds: All kinds.
         rows: The kind of each row, as a place in ``kinds``.
-        units: The unit of each row.
+        units: The number of each row's unit, -1 where it belongs to none.
     """
 
-    def __init__(self, kinds: list[Kind], rows: NDArray[np.uint32], units: _Units) -> None:
+    def __init__(self, kinds: list[Kind], rows: NDArray[np.uint32], units: NDArray[np.intp]) -> None:
         self._kinds = kinds
         self._rows = rows
-        self._numbers = units.numbers()
-        self._nameless = units.nameless()
+        self._numbers = units
 
     def bases(self, rule: Rule, takes: list[bool]) -> Measurement:
         """Count bases: those of which a row is counted; where counted rows are the good ones, those without any other."""
@@ -213,7 +223,9 @@ class _Shown:
     def _count(self, kinds: list[bool]) -> tuple[int, bool]:
         """Count the units that have a row of these kinds, and say whether every such row belongs to one."""
         rows = np.array(kinds, dtype=np.bool_)[self._rows] if kinds else np.zeros(0, dtype=np.bool_)
-        return int(np.count_nonzero(np.bincount(self._numbers[rows]))), not self._nameless[rows].any()
+        numbers = self._numbers[rows]
+        is_named = numbers >= 0
+        return int(np.count_nonzero(np.bincount(numbers[is_named]))), bool(is_named.all())
 
 
 def _wants_high(rule: Rule) -> bool:

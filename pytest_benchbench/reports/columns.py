@@ -5,14 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.carriers import BASE_BYTES, base_digest
 from pytest_benchbench.evidence.digest_column import DigestColumn
-from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, Standing, base
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, Standing
 from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow, FidelityRecord
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 from pytest_benchbench.reports.facets import CaseField, Facets, Kind, Series, transform_parts
@@ -37,8 +37,6 @@ MOST_KINDS = 100_000
 _SHA256_BYTES = 32
 
 _NO_ARTIFACT = bytes(_SHA256_BYTES)
-
-_BASE_BYTES = 8
 
 _NOTHING: dict[str, Any] = {}
 
@@ -65,8 +63,8 @@ class Rows:
     Attributes:
         kinds: Every kind that occurs, once.
         of_rows: The kind of each row, as a place in ``kinds``, of shape (rows,).
-        bases: The first 8 bytes of BLAKE2b of the name of each row's base, 0 where it has none, of shape (rows,). That any
-            two of a million bases share theirs has a chance of 3e-8.
+        bases: What tells the base that each row names from others, see ``base_digest``; of shape (rows,). Several pairs may
+            be one base, see ``bases_of``.
         artifacts: SHA-256 of each row's artifact; zero bytes for rows that are not ``ANSWERED``.
         fidelity: What is known of each row's fidelity, as a place in ``FIDELITY``, of shape (rows,).
         message_bits: For each value of the quantity ``message_bit_accuracy`` the number of bits of which it is the share, 0
@@ -132,8 +130,8 @@ class RowColumns:
         self.kinds: list[Kind] = []
         self._of_rows = array("I")
         self._bases = bytearray()
-        self._last_base: str | None = None
-        self._last_base_digest = bytes(_BASE_BYTES)
+        self._last_named: tuple[object, object] = (None, None)
+        self._last_base = bytes(BASE_BYTES)
         self._artifacts = DigestColumn(_SHA256_BYTES)
         self._fidelities = bytearray()
         self._message_bits = array("I")
@@ -166,10 +164,10 @@ class RowColumns:
             self._take_detection(place, row.detection)
         self._fidelities.append(0 if standing == "not_run" else self._take_fidelity(place, row.fidelity))
         self._artifacts.append(artifact)
-        name = base(row)
-        if name != self._last_base:  # rows of one base mostly follow each other
-            self._last_base, self._last_base_digest = name, _base_digest(name)
-        self._bases += self._last_base_digest
+        named = row.case.get("baseId"), row.case.get("pair_id")
+        if named != self._last_named:  # rows of one base mostly follow each other
+            self._last_named, self._last_base = named, base_digest(row)
+        self._bases += self._last_base
         self._of_rows.append(number)
         return self.kinds[number]
 
@@ -273,10 +271,6 @@ class RowColumns:
                 for name, (places, values) in self._quantities.items()
             },
         )
-
-
-def _base_digest(name: str | None) -> bytes:
-    return bytes(_BASE_BYTES) if name is None else blake2b(name.encode(), digest_size=_BASE_BYTES).digest()
 
 
 def _digest(row: EvidenceRow) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.carriers import bases_of
 from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.paired_rows import ComparedRows, Pairs, RowKind
@@ -109,7 +110,9 @@ class PairedLines:
         decides: bases, where every row has one, because rows that come from one base are not independent.
         """
         keys = [_key(*both) for both in self._combinations]
-        artifacts, bases = self._rows.artifacts()[self._pairs.new], self._rows.bases()[self._pairs.new]
+        artifacts = np.unique(self._rows.artifacts(), return_inverse=True)[1]
+        bases = bases_of(self._rows.bases(), artifacts)[self._pairs.new]
+        artifacts = artifacts[self._pairs.new]
         for key in sorted({key for key in keys if key is not None}, key=sort_key):
             is_of_line = np.array([other == key for other in keys])[self._of_pairs]
             is_of_line &= ~self._pairs.is_conflicting
@@ -118,7 +121,7 @@ class PairedLines:
             changes, bases_here = self.changes[is_of_line], bases[is_of_line]
             counts = Counter(dict(zip(*(part.tolist() for part in np.unique(changes, return_counts=True)), strict=True)))
             names = EXPECTED_CHANGES if key.quantity == "as_expected" else DETECTED_CHANGES
-            has_base = bases_here != 0
+            has_base = bases_here >= 0
             yield {
                 **key._asdict(),
                 "rows": {name: counts[_NUMBERS[name]] for name in names},
@@ -137,7 +140,7 @@ def _key(old: RowKind, new: RowKind) -> LineKey | None:
     return LineKey(*who, "detected", new.state, new.arm) if change in DETECTED_CHANGES else None
 
 
-def _unit(units: NDArray[np.uint64], changes: NDArray[np.uint8]) -> dict[str, Any]:
+def _unit(units: NDArray[np.intp], changes: NDArray[np.uint8]) -> dict[str, Any]:
     """Count units of which all rows are good, before and after, and test the difference."""
     _, of_rows = np.unique(units, return_inverse=True)
     count = int(of_rows.max()) + 1 if len(of_rows) else 0

@@ -5,15 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import VERDICTS
+from pytest_benchbench.evidence.carriers import base_digest
 from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
-from pytest_benchbench.evidence.grouping import Standing, base, facet, standing
+from pytest_benchbench.evidence.grouping import Standing, facet, standing
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 from pytest_benchbench.reports.facets import Series
@@ -109,7 +109,7 @@ class ComparedRows:
         self._code_numbers: dict[Hashable, int] = {}
         self._questions = DigestColumn()
         self._artifacts = array("Q")
-        self._bases = array("Q")
+        self._bases = bytearray()
         self._elapsed = array("d")
         self._ordinals = array("I")
 
@@ -133,8 +133,7 @@ class ComparedRows:
         self._codes.append(2 * self._code_numbers.setdefault(about, len(self._code_numbers)) + side)
         self._questions.append(_question(row))
         self._artifacts.append(_artifact(row))
-        name = base(row)
-        self._bases.append(0 if name is None else int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big"))
+        self._bases += base_digest(row)
         self._elapsed.append(row.detection.adapter_elapsed_ms or 0.0)
 
     def _kind(self, settled: SettledRow) -> int:
@@ -206,8 +205,8 @@ class ComparedRows:
         return np.array(self._artifacts, dtype=np.uint64)
 
     def bases(self) -> NDArray[np.uint64]:
-        """Give a number for each row's base, 0 where it has none."""
-        return np.array(self._bases, dtype=np.uint64)
+        """Give what tells each row's base from others, see ``base_digest``."""
+        return np.array(np.frombuffer(self._bases, dtype=np.uint64))
 
     def elapsed(self) -> NDArray[np.float64]:
         """Give the time of each row in milliseconds; it counts where the kind has a call."""

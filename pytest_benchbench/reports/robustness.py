@@ -25,7 +25,7 @@ from pytest_benchbench.reports.facets import Kind, Series
 from pytest_benchbench.reports.kind_groups import KindGroups
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.rates import rate_of
-from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts, distinct
+from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts, Numbers, distinct
 from pytest_benchbench.statistics.latency import nearest_rank
 
 START: Final = "marked"
@@ -116,7 +116,7 @@ def robustness(rows: Rows, artifacts: ArtifactVerdicts) -> list[dict[str, Any]]:
         the ``n`` rows that have them; a quantity that no row has is left out, message bit accuracy is null then.
         ``carriers`` counts the bases that have attacked rows on the curve, decided or not.
     """
-    curves = _curves(rows)
+    curves = _curves(rows, artifacts.bases)
     shown = [point for curve in curves for point in curve.points]
     if not shown:
         return []
@@ -134,7 +134,7 @@ def robustness(rows: Rows, artifacts: ArtifactVerdicts) -> list[dict[str, Any]]:
     ]
 
 
-def _curves(rows: Rows) -> list[_Curve]:
+def _curves(rows: Rows, bases: Numbers) -> list[_Curve]:
     points = KindGroups.of(rows.kinds, _point, lambda key: (sort_key((*key.series, *key[1:4])), key.strength))
     if not points.keys:
         return []
@@ -144,22 +144,24 @@ def _curves(rows: Rows) -> list[_Curve]:
     for key, part in zip(points.keys, points.parts(rows.of_rows), strict=True):
         families.setdefault((key.series, key.media_type, key.family), []).append((key, part))
     return [
-        _curve(rows, members, marked.get(_Start(series, media_type), np.zeros(0, dtype=np.intp)))
+        _curve(rows, bases, members, marked.get(_Start(series, media_type), np.zeros(0, dtype=np.intp)))
         for (series, media_type, _), members in families.items()  # in the order of the points
     ]
 
 
-def _curve(rows: Rows, members: Sequence[tuple[_Point, NDArray[np.intp]]], marked: NDArray[np.intp]) -> _Curve:
+def _curve(rows: Rows, bases: Numbers, members: Sequence[tuple[_Point, Numbers]], marked: Numbers) -> _Curve:
     first = members[0][0]
-    bases = distinct(np.concatenate([rows.bases[part] for _, part in members]))
-    bases = bases[bases != 0]
+    attacked = np.concatenate([part for _, part in members])
+    pairs = distinct(rows.bases[attacked])  # what is attacked here, and not what else was made from its carriers
+    pairs = pairs[pairs != 0]
+    carriers = np.count_nonzero(distinct(bases[attacked]) >= 0)
     order, falls = strength_order(first.media_type, first.family)
     shown = [_Shown(key.transform, key.strength, part) for key, part in members]
     shown.sort(key=lambda point: (-point.strength if falls else point.strength, sort_key((point.attack,))))  # type: ignore[operator]
-    start = marked[np.isin(rows.bases[marked], bases)]
+    start = marked[np.isin(rows.bases[marked], pairs)]
     if len(start):
         shown.insert(0, _Shown(None, None, start))
-    return _Curve(first.series, first.media_type, first.family, order, len(bases), shown)
+    return _Curve(first.series, first.media_type, first.family, order, int(carriers), shown)
 
 
 def _point(kind: Kind) -> _Point | None:

@@ -6,13 +6,14 @@ shown: neither detected nor not detected. So is an artifact of an unstable row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.carriers import bases_of, joined
 from pytest_benchbench.reports.columns import ANSWERED, Rows
 from pytest_benchbench.reports.facets import Kind
 from pytest_benchbench.reports.ordering import LISTED, sort_key
@@ -73,6 +74,7 @@ class ArtifactVerdicts:
 
     Attributes:
         answered: The rows with an answer, as places, ascending.
+        bases: The base of each row, -1 where it has none; pairs that share an artifact with an answer are one.
         units: What tables count.
     """
 
@@ -92,7 +94,11 @@ class ArtifactVerdicts:
         )
         verdicts = _VERDICT_OF_BITS[said]
         self.answered = np.flatnonzero(bits[rows.of_rows])
-        self.units = _units(groups.numbers()[self.answered], rows.bases[self.answered], verdicts)
+        artifacts = groups.numbers()
+        is_answered = np.zeros(len(artifacts), dtype=np.bool_)
+        is_answered[self.answered] = True
+        self.bases = bases_of(rows.bases, np.where(is_answered, artifacts, -1))
+        self.units = _units(artifacts[self.answered], self.bases[self.answered], verdicts)
         self._conflicting = np.flatnonzero((verdicts == _CONFLICTING) & (said > 0))
 
     def conflicting(self) -> dict[str, Any]:
@@ -126,42 +132,24 @@ def _entry(digest: bytes, kinds: Sequence[Kind]) -> dict[str, Any]:
     }
 
 
-def _units(artifacts: Numbers, digests: NDArray[np.uint64], verdicts: NDArray[np.uint8]) -> Units:
+def _units(artifacts: Numbers, of_bases: Numbers, verdicts: NDArray[np.uint8]) -> Units:
     """Find the pairs of artifact and base.
 
     Args:
         artifacts: The artifact of each answered row.
-        digests: Its base, 0 where it has none.
+        of_bases: Its base, -1 where it has none.
         verdicts: On each artifact.
     """
-    names, numbers = np.unique(
-        np.append(np.uint64(0), digests), return_inverse=True
-    )  # 0 is the first, whether or not it occurs
-    pairs, of_rows = np.unique(artifacts * len(names) + numbers[1:], return_inverse=True)
-    of_units, bases = pairs // len(names), pairs % len(names) - 1
-    clusters = len(names) - 1 + np.arange(len(verdicts))
+    count = int(of_bases.max(initial=-1)) + 1
+    pairs, of_rows = np.unique(artifacts * (count + 1) + of_bases + 1, return_inverse=True)
+    of_units, bases = pairs // (count + 1), pairs % (count + 1) - 1
+    clusters = count + np.arange(len(verdicts))
     based = bases >= 0
     clusters[of_units[based][::-1]] = bases[based][::-1]  # of several the smallest, which is written last
     shared = np.flatnonzero((of_units[1:] == of_units[:-1]) & based[:-1]) + 1
     if len(shared):
-        joined = _joined(len(names) - 1, zip(bases[shared - 1].tolist(), bases[shared].tolist(), strict=True))
-        based = clusters < len(joined)
-        clusters[based] = joined[clusters[based]]
+        smallest = joined(count, zip(bases[shared - 1].tolist(), bases[shared].tolist(), strict=True))
+        based = clusters < count
+        clusters[based] = smallest[clusters[based]]
     is_shared = bool((of_units[1:] == of_units[:-1]).any())
-    return Units(of_rows, of_units, bases, len(names) - 1, verdicts, clusters, is_shared)
-
-
-def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Numbers:
-    """Give for each of ``count`` numbers the smallest of those that pairs join it with, at whatever distance."""
-    joined = list(range(count))
-
-    def smallest(number: int) -> int:
-        while joined[number] != number:
-            joined[number] = joined[joined[number]]
-            number = joined[number]
-        return number
-
-    for one, other in pairs:
-        one, other = sorted((smallest(one), smallest(other)))
-        joined[other] = one
-    return np.array([smallest(number) for number in range(count)], dtype=np.intp)
+    return Units(of_rows, of_units, bases, count, verdicts, clusters, is_shared)

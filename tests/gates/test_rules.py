@@ -151,6 +151,20 @@ def test_a_base_id_is_preferred_to_a_pair(row):
     assert measure_one(count("planned_count", unit="base"), rows).observed == 1
 
 
+def test_pairs_that_were_made_from_one_carrier_are_one_base(row):
+    rows = [
+        row(f"{state}-{mark}", pair_id=f"cat-{mark}", **more)
+        for mark in "abc"
+        for state, more in (
+            ("clean", {"artifact": "cat", "status": "not_detected", "expected": "not_detected"}),
+            ("marked", {}),
+        )
+    ]
+    assert measure_one(count("planned_count", unit="base"), rows).observed == 1
+    alone = [row for row in rows if row.row.key.case_id.startswith("marked")]
+    assert measure_one(count("planned_count", unit="base"), alone).observed == 3
+
+
 @pytest.mark.parametrize("rule", [count("mismatch_count", unit="base"), rate(">=", 0.5, unit="base")])
 def test_without_bases_a_rule_about_bases_cannot_be_computed(row, rule):
     assert measure_one(rule, [row("a"), row("b", pair_id=None)]).passed is None

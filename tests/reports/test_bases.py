@@ -109,7 +109,7 @@ def test_every_table_agrees_with_pandas_and_statsmodels(row, report, drawn):
                 here["mismatch"].sum(),
                 here["known_mismatch"].sum(),
             )
-            detected = (decided["verdict"] == "detected").groupby(decided["pair_id"])
+            detected = (decided["verdict"] == "detected").groupby(decided["cluster"])
             expected = {
                 "count": detected.ngroups,
                 "detected_in_all": rate(int(detected.all().sum()), detected.ngroups),

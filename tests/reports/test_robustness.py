@@ -248,3 +248,17 @@ def test_points_agree_with_pandas_and_not_with_the_order_of_rows(row, report, dr
     assert found == counted_by_pandas(drawn)
     shuffled = report(data.draw(st.permutations(rows)))["results"]["robustness"]
     assert encode_document(shuffled) == encode_document(curves)
+
+
+def test_three_marks_on_one_carrier_are_one_carrier_and_start_with_what_is_attacked(row, report):
+    rows = []
+    for mark in "abc":
+        pair = {"pair_id": f"cat-{mark}"}
+        rows += [row(f"clean-{mark}", state="clean", status="not_detected", artifact="cat", **pair)]
+        rows += [row(f"marked-{mark}", state="marked", **pair)]
+        if mark != "c":
+            rows += [attacked(row, f"jpeg-{mark}", 50, **pair)]
+    (curve,) = report(rows)["results"]["robustness"]
+    assert curve["carriers"] == 1
+    assert [(point["rows"], point["bases"]["count"]) for point in curve["points"]] == [(2, 1), (2, 1)]
+    assert all(point["clustered95"]["effective_n"] == 1 for point in curve["points"])
