@@ -16,7 +16,7 @@ def test_a_run_leaves_a_page_and_names_it(project, page, workers):
     assert result.ret == 1
     result.stdout.fnmatch_lines(["report: run/report.html", "report: run/report.md"])
     text = page.read_text(encoding="utf-8")
-    assert "1 of 2 rows failed" in text
+    assert "1 of 2 rows is wrong or an error" in text
     assert "no picture" in text, "what no decoder takes for a picture costs its picture, and the page says so"
 
 

@@ -25,6 +25,7 @@ class CaseCard:
     Attributes:
         id: Its anchor.
         node: Its node id, by which pytest runs it again.
+        run: The run that it was observed in.
         outcome: Or ``unstable``.
         title: The case's id.
         line: What was expected and observed, in a line.
@@ -35,6 +36,7 @@ class CaseCard:
 
     id: str
     node: str
+    run: str
     outcome: str
     title: str
     line: str
@@ -49,10 +51,10 @@ def case_cards(cases: Sequence[FailingCase], pictures: Mapping[Key, CasePictures
 
 
 def node_of(case: FailingCase) -> str:
-    """Give the node id of a case."""
+    """Give the node id of a case, on one line: it may be pasted into a terminal."""
     key = case.row.key
     parameters = f"[{plain(key.params)}]" if key.params else ""
-    return f"{key.suite}::{key.adapter}::{node_name(key.case_id)}{parameters}"
+    return f"{plain(key.suite)}::{plain(key.adapter)}::{node_name(key.case_id)}{parameters}"
 
 
 def _card(number: int, case: FailingCase, pictures: CasePictures) -> CaseCard:
@@ -65,6 +67,7 @@ def _card(number: int, case: FailingCase, pictures: CasePictures) -> CaseCard:
     return CaseCard(
         id=f"case-{number}",
         node=node_of(case),
+        run=row.run_id,
         outcome="unstable" if settled.unstable else settled.outcome,
         title=plain(row.key.case_id),
         line=": ".join(part for part in (plain(row.key.adapter), wanted, shown(why) if why else "") if part),

@@ -159,7 +159,7 @@ class Cases:
 
     def _new_kind(self, row: EvidenceRow, *, unstable: bool) -> int | None:
         told = (
-            *(row.key.suite, row.key.params, row.key.adapter),
+            *(text if text is None else plain(text) for text in (row.key.suite, row.key.params, row.key.adapter)),
             *(facet(row, name) for name in ("state", "transform", "arm", "expected")),
             *(row.detection.status, row.manifest.name, row.run_id),
             unstable,

@@ -27,13 +27,14 @@ class Measured:
 def measured_of(document: Mapping[str, Any]) -> Measured:
     """Collect what the report rests on."""
     inputs, environment = document["inputs"], document["environment"]
-    return Measured(
-        list(_facts(inputs, environment, document.get("runs") or ())), list(_tables(inputs, environment, document))
-    )
+    facts = _facts(inputs, environment, document.get("runs") or (), document["results"].get("repetition"))
+    return Measured(list(facts), list(_tables(inputs, environment, document)))
 
 
-def _facts(inputs: Line, environment: Line, runs: Sequence[Line]) -> Iterator[tuple[str, str]]:
+def _facts(inputs: Line, environment: Line, runs: Sequence[Line], repetition: Line | None) -> Iterator[tuple[str, str]]:
     yield "runs", shown(inputs["run_ids"])
+    if repetition:
+        yield "repetition", shown({name.replace("_", " "): count for name, count in repetition.items()})
     begun, ended = environment.get("started"), environment.get("finished")
     if begun or ended:
         yield "when (UTC)", f"{shown(begun)} to {shown(ended)}"

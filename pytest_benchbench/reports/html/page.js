@@ -209,7 +209,8 @@
       this.list = this.box.querySelector("ol");
       this.found = new Uint32Array(0);
       this.drawn = new Map();
-      this.cards = new Map(cards.map((card, number) => [card.dataset.node, number]));
+      this.hasRuns = new Set(cases.kinds.map((kind) => kind.run)).size > 1;
+      this.cards = new Map(cards.map((card, number) => [`${card.dataset.run} ${card.dataset.node}`, number]));
       this.box.addEventListener("scroll", () => this.draw(), { passive: true });
       this.box.addEventListener("keydown", (event) => this.move(event));
       new ResizeObserver(() => this.draw()).observe(this.box);
@@ -275,11 +276,12 @@
       const { adapter, state, transform, expected, status, manifest, params } = row.kind;
       const where = row.line ? `${manifest}:${row.line}` : manifest;
       const said = [row.reason, expected ? `expected ${expected}, observed ${status}` : `observed ${status}`];
-      second.textContent = [adapter, params, state, transform, ...said, where].filter(Boolean).join(" · ");
+      const run = this.hasRuns ? row.kind.run : null;
+      second.textContent = [adapter, params, state, transform, ...said, where, run].filter(Boolean).join(" · ");
       second.title = second.textContent;
       const doing = document.createElement("div");
       doing.className = "do";
-      const card = this.cards.get(row.node);
+      const card = this.cards.get(`${row.kind.run} ${row.node}`);
       if (card !== undefined) doing.append(this.button("Show", `Show ${id}`, "card", card));
       doing.append(this.button("Copy", `Copy the node id of ${id}`, "copy", row.node));
       item.append(first, second, doing);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,14 @@ class Page:
     failing: Failing
     sections_rest: Sequence[Section]
 
+    def cut(self, most: int) -> Page:
+        """Give the page with at most so many lines in each table of results."""
+        return replace(
+            self,
+            sections_first=[section.cut(most) for section in self.sections_first],
+            sections_rest=[section.cut(most) for section in self.sections_rest],
+        )
+
 
 def render_html(
     document: Mapping[str, Any],
@@ -78,8 +86,9 @@ def render_html(
         cases: Took every settled row that the document counts.
         pictures: Of the cases that are shown one by one, by their keys.
         gate: The decision, if a gate ran.
-        max_bytes: How long the page may be as UTF-8. Rows that the list of all cases has no room for are left out, those
-            with good outcomes first; the page says how many. What else the page shows is bounded by itself.
+        max_bytes: How long the page may be as UTF-8. Tables that would leave too little room are cut to fewer lines. Rows
+            that the list of all cases has no room for are left out, those with good outcomes first. The page says how many
+            lines and rows it has not. Pictures are the caller's to bound.
 
     Returns:
         HTML. All text that came from manifests, detectors or machines is escaped.
@@ -89,7 +98,7 @@ def render_html(
     """
     templates = _templates()
     page = _page(document, cases, pictures or {}, gate)
-    body = _safe(templates.get_template("body.html.j2").render(page=page))
+    body = _safe(_body(page, max_bytes))
     frame: dict[str, Any] = {
         "title": f"{page.verdict.headline}: benchmark report",
         "subtitle": f"pytest-benchbench report on {_runs(document)}",
@@ -104,6 +113,22 @@ def render_html(
     all_cases = templates.get_template("all_cases.html.j2").render(**_all_cases(cases.packed(room)))
     return templates.get_template("page.html.j2").render(**frame, all_cases=_safe(all_cases))
 
+
+def _body(page: Page, max_bytes: int) -> str:
+    template = _templates().get_template("body.html.j2")
+    body = template.render(page=page)
+    for most in _FEWER_LINES:
+        if len(body.encode()) <= _SHARE_OF_THE_BODY * max_bytes:
+            break
+        body = template.render(page=page.cut(most))
+    return body
+
+
+_FEWER_LINES = (100, 25)
+"""Lines of a table where its usual number would take too much room."""
+
+_SHARE_OF_THE_BODY = 0.75
+"""Of the page: all but the list of all cases, the style and the script."""
 
 _ROOM_FOR_WORDS = 20_000
 """Of the section of all cases without its rows: its words, and the tags around at most some hundred blocks."""

@@ -32,7 +32,7 @@ _LISTS: dict[str, tuple[str, Sequence[str]]] = {
     "errors": ("Errors", ("status", "error_type")),
     "mismatches": ("Mismatches", _ANSWERS),
     "unstable": ("Unstable rows: attempts gave different verdicts", _ANSWERS),
-    "unstable_across_runs": ("Cases with different verdicts in different runs", ()),
+    "unstable_across_runs": ("Rows about which the runs disagree", ("verdicts",)),
     "known_mismatches": ("Known mismatches", _ANSWERS),
     "unavailable": ("Unavailable", ()),
     "not_run": ("Not run", ()),
@@ -105,7 +105,18 @@ _PARTS = (
 
 _SHOWN_OTHERWISE = frozenset(
     {
-        *("rows", "outcomes", "tables", "by", "absent_arms", "conflicting_artifacts", "worst_slices", "histograms"),
+        *(
+            "rows",
+            "outcomes",
+            "tables",
+            "by",
+            "absent_arms",
+            "conflicting_artifacts",
+            "worst_slices",
+            "wrong_slices",
+            "histograms",
+        ),
+        "repetition",
         *_LISTS,
         *(part.key for part in _PARTS),
     }
@@ -124,7 +135,14 @@ def first_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
             "Slices with mismatches, errors or unstable rows, ordered by the lower 95 % bound of their share, so that one "
             "bad row of one does not come before a hundred of a hundred."
         )
-        table = table_of("worst-table", "By adapter, state, transform and arm", lines, fields_of(lines, identity), note=note)
+        table = table_of(
+            "worst-table",
+            "By adapter, state, transform and arm",
+            lines,
+            fields_of(lines, identity),
+            note=note,
+            left_out=results.get("wrong_slices", len(lines)) - len(lines),
+        )
         yield Section("worst", "Worst slices first", (), plots.get("worst_slices"), [table])
 
 

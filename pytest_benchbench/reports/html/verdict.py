@@ -55,20 +55,25 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
     elif not results["rows"]:
         mood, headline = "warn", "Nothing was measured"
     elif failed:
-        mood, headline = "bad", f"{failed} of {_rows(results['rows'])} failed"
+        mood, headline = "bad", f"{failed} of {_rows(results['rows'])} {'is' if failed == 1 else 'are'} wrong or an error"
     elif gaps:
-        mood, headline = "warn", "No row failed, but the evidence is incomplete"
+        mood, headline = "warn", "No mismatch and no error, but the evidence is incomplete"
     else:
-        mood, headline = "ok", f"None of {_rows(results['rows'])} failed"
+        known = f", apart from {outcomes['known_mismatch']} known" if outcomes["known_mismatch"] else ""
+        mood, headline = "ok", f"No mismatch and no error in {_rows(results['rows'])}{known}"
     lines = [f"{outcome_line(results)}."]
     if gate is None:
-        lines.append("No gate ran: whether this is good enough was decided by no rule but that no row may fail.")
+        lines.append(
+            "No gate ran: whether this is good enough was decided by no rule but that no row may be wrong or an error."
+        )
+    elif failed:
+        lines.append("Mismatches and errors fail a run whatever the gate says.")
     if unstable:
         lines.append(f"{_rows(unstable)} unstable: attempts gave different verdicts.")
     if (across := results.get("unstable_across_runs")) and across["count"]:
-        lines.append(f"{across['count']} cases have different verdicts in different runs.")
+        lines.append(f"The runs disagree about {_rows(across['count'])}.")
     return Verdict(
-        mood="warn" if mood == "ok" and gaps else mood,
+        mood="warn" if mood == "ok" and (gaps or failed) else mood,
         headline=headline,
         lines=lines,
         outcomes=[(name, outcomes[name]) for name in WORST_FIRST if outcomes[name]],
@@ -86,7 +91,7 @@ def _gaps(run: Mapping[str, Any], outcomes: Mapping[str, int]) -> Iterator[str]:
     if run.get("interrupted"):
         yield "The run was interrupted."
     if lost := planned.get("lost", 0) or outcomes["not_run"]:
-        yield f"{_rows(lost)} planned, never run to an end, and in no number below."
+        yield f"{_rows(lost)} planned, never run to an end, and in no rate below."
     if left_out := planned.get("left_out", 0):
         yield f"{_rows(left_out)} left out by the user's choice (such as -k, --lf or -x)."
     if outcomes["unavailable"]:

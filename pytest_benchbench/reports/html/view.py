@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_benchbench.reports.escaping import plain
@@ -71,6 +71,10 @@ class Table:
     note: str = ""
     left_out: int = 0
 
+    def cut(self, most: int) -> Table:
+        """Give the table with at most so many lines."""
+        return replace(self, rows=self.rows[:most], left_out=self.left_out + max(0, len(self.rows) - most))
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -80,7 +84,11 @@ class Section:
     title: str
     notes: Sequence[str] = ()
     plots: Plots | None = None
-    tables: Sequence[Table] = field(default_factory=tuple)
+    tables: Sequence[Table] = ()
+
+    def cut(self, most: int) -> Section:
+        """Give the section with at most so many lines in each table."""
+        return replace(self, tables=[table.cut(most) for table in self.tables])
 
 
 class Field(NamedTuple):

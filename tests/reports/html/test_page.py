@@ -144,9 +144,9 @@ def test_a_gate_is_the_headline_and_its_failed_rules_come_first(rendered, rows):
 @pytest.mark.parametrize(
     ("names", "headline"),
     [
-        ("ac", "None of 2 rows failed"),
-        ("abc", "1 of 3 rows failed"),
-        ("ace", "No row failed, but the evidence is incomplete"),
+        ("ac", "No mismatch and no error in 2 rows"),
+        ("abc", "1 of 3 rows is wrong or an error"),
+        ("ace", "No mismatch and no error, but the evidence is incomplete"),
     ],
 )
 def test_without_a_gate_failures_are_the_headline(rendered, rows, names, headline):
@@ -210,6 +210,22 @@ def test_long_tables_are_cut_and_say_so(rendered, row):
     _, page = rendered([row(f"c{number}", transform=f"t{number:03}", line=number) for number in range(450)])
     assert len(Reader(page).lines("by-adapter_state_transform-table")) == 400
     assert "50 more lines stand in report.json." in page
+
+
+def test_tables_that_leave_no_room_are_cut_further(rendered, row):
+    rows = [row(f"c{number}", transform=f"t{number:03}", line=number) for number in range(300)]
+    _, page = rendered(rows, max_bytes=200_000)
+    assert len(page.encode()) <= 200_000
+    assert len(Reader(page).lines("by-adapter_state_transform-table")) in (25, 100)
+    assert re.search(r"(200|275) more lines stand in report.json.", page)
+
+
+def test_a_node_id_stays_on_one_line(rendered, row):
+    hostile = row("a", expected="detected", status="not_detected", suite="suite.py::t\nrm -rf .", adapter="dwt\rdct")
+    _, page = rendered([hostile])
+    assert [value for name, value in Reader(page).attributes if name == "data-node"] == [
+        r"suite.py::t\nrm -rf .::dwt\rdct::a"
+    ]
 
 
 def test_ids_on_the_page_are_unique(rendered, rows):
