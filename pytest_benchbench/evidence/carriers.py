@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.evidence.digest_column import text_digest
+from pytest_benchbench.evidence.digest_column import distinct, text_digest
 from pytest_benchbench.evidence.grouping import base
 from pytest_benchbench.evidence.observation import EvidenceRow
 
@@ -49,7 +49,7 @@ def bases_of(digests: NDArray[np.uint64], artifacts: NDArray[np.intp]) -> NDArra
     named = numbers[1:] - 1
     is_pair = (np.ascontiguousarray(digests).view(np.uint8).reshape(-1, BASE_BYTES)[:, 0] & 1).astype(np.bool_)
     joinable = np.flatnonzero(is_pair & (named >= 0) & (artifacts >= 0))
-    shown = np.unique(artifacts[joinable] * len(names) + named[joinable])
+    shown = distinct(artifacts[joinable] * len(names) + named[joinable])
     artifact, pair = shown // len(names), shown % len(names)
     shared = np.flatnonzero(artifact[1:] == artifact[:-1])
     if not len(shared):

@@ -20,6 +20,15 @@ def text_digest(text: bytes) -> bytes:
     return blake2b(text, digest_size=TEXT_DIGEST_BYTES).digest()
 
 
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Give the different numbers, ascending. ``np.unique`` takes a hash table, which is slow where most of them differ."""
+    ascending = np.sort(numbers)
+    is_first = np.ones(len(ascending), dtype=np.bool_)
+    is_first[1:] = ascending[1:] != ascending[:-1]
+    different: NDArray[Any] = ascending[is_first]
+    return different
+
+
 @dataclass(frozen=True, slots=True)
 class Groups:
     """The places of a column, equal digests side by side.

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pytest_benchbench.evidence.digest_column import distinct
 from pytest_benchbench.reports.rates import rate_of
-from pytest_benchbench.reports.verdicts import DECIDED, VERDICTS, Numbers, Units, distinct
+from pytest_benchbench.reports.verdicts import DECIDED, VERDICTS, Numbers, Units
 from pytest_benchbench.statistics.intervals import clustered_interval
 
 _DETECTED = VERDICTS.index("detected")

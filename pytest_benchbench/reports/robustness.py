@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.digest_column import distinct
 from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS
 from pytest_benchbench.reports.bases import GroupCounts
 from pytest_benchbench.reports.columns import DETECTION_QUANTITIES, FIDELITY_QUANTITIES, Rows
@@ -25,7 +26,7 @@ from pytest_benchbench.reports.facets import Kind, Series
 from pytest_benchbench.reports.kind_groups import KindGroups
 from pytest_benchbench.reports.ordering import sort_key
 from pytest_benchbench.reports.rates import rate_of
-from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts, Numbers, distinct
+from pytest_benchbench.reports.verdicts import VERDICTS, ArtifactVerdicts, Numbers
 from pytest_benchbench.statistics.latency import nearest_rank
 
 START: Final = "marked"

@@ -57,15 +57,6 @@ class Units:
     is_shared: bool
 
 
-def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Give the different numbers, ascending. ``np.unique`` takes a hash table, which is slow where most of them differ."""
-    ascending = np.sort(numbers)
-    is_first = np.ones(len(ascending), dtype=np.bool_)
-    is_first[1:] = ascending[1:] != ascending[:-1]
-    different: NDArray[Any] = ascending[is_first]
-    return different
-
-
 class ArtifactVerdicts:
     """The artifacts of all rows that have an answer.
 

@@ -83,7 +83,8 @@ def clustered_interval(
         ValueError: An argument lies outside its range, or the sequences differ in length.
     """
     _check_confidence(confidence)
-    alike = Counter((k, n) for k, n in zip(successes, trials, strict=True) if k or n)  # of many clusters few are different
+    alike = Counter(zip(successes, trials, strict=True))  # of many clusters few are different
+    del alike[0, 0]
     pairs = [(int(k), int(n), count) for (k, n), count in alike.items()]
     for k, n, _ in pairs:
         if not 0 <= k <= n:

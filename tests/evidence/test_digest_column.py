@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import given, strategies as st
 
-from pytest_benchbench.evidence.digest_column import DigestColumn, text_digest
+from pytest_benchbench.evidence.digest_column import DigestColumn, distinct, text_digest
 
 digests = st.one_of(
     st.binary(min_size=16, max_size=16),
@@ -52,3 +52,8 @@ def test_a_column_can_grow_after_it_was_grouped():
     assert len(column.groups()) == 1
     column.append(text_digest(b"y"))
     assert len(column.groups()) == 2
+
+
+@given(numbers=st.lists(st.integers(0, 2**63 - 1), max_size=20).map(lambda few: [*few, *few[::2]]))
+def test_different_numbers_are_those_of_a_set(numbers):
+    assert distinct(np.array(numbers, dtype=np.uint64)).tolist() == sorted(set(numbers))
