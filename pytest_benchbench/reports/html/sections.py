@@ -302,9 +302,9 @@ def contents(sections: Iterable[Section], *, has_gate: bool, has_failing: bool, 
     return list(
         chain(
             [("gate", "Gate")] if has_gate else [],
-            [("reading", "How to read"), ("measured", "What was measured")],
             listed[:first],
             [("failing", "Wrong answers and errors")] if has_failing else [],
+            [("measured", "What was measured"), ("reading", "How to read")],
             listed[first:],
             [("all-cases", "All cases")],
         )
