@@ -36,6 +36,9 @@ MAX_RETURNED_BYTES = 1 << 30
 MAX_TRIES = 100
 """Run directories of one shard that may lie side by side before a worker refuses to make another one."""
 
+_OF_THE_WHOLE = ("--bench-gate=off", "--bench-html=off")
+"""Whoever merges the shards decides, and draws the page."""
+
 
 class _CannotRunError(Exception):
     """Why nothing can be run here; one line."""
@@ -163,7 +166,7 @@ def _run_in(job: ShardJob, arguments: Sequence[str], directory: Path, *, shared:
             continue
         place = f"--bench-resume={path}" if resumed else f"--bench-run-dir={path}"
         with own_cache(job.arguments, job.project) as own:  # the project's has the ids of the rows of all other shards
-            command = [*arguments, f"--bench-shard={job.shard}", "--bench-gate=off", place, *own]
+            command = [*arguments, f"--bench-shard={job.shard}", *_OF_THE_WHOLE, place, *own]
             code, log = run_pytest(command, job.project, known_to=partial(_RUNNING.added, job.run))
         if not path.is_dir() or shared:
             kept = name if path.is_dir() else None

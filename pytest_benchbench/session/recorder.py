@@ -255,6 +255,8 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Account for every planned row, write the report, ask the gate, and set the exit code."""
+        if self._log is not None:  # an interrupted row is over too, even if what follows is broken off
+            self._log.end()
         if not self._distributed:
             self._take(Tally.take(self._plan))
         if self._usage_fault:
