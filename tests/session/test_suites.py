@@ -280,7 +280,13 @@ def test_the_default_run_directory_ignores_itself(two):
     assert result.ret == 0
     assert (two.path / ".benchbench" / ".gitignore").read_text() == "*\n"
     (run,) = (two.path / ".benchbench" / "runs").iterdir()
-    assert sorted(path.name for path in run.iterdir()) == ["evidence.jsonl", "report.html", "report.json", "report.md", "run.json"]
+    assert sorted(path.name for path in run.iterdir()) == [
+        "evidence.jsonl",
+        "report.html",
+        "report.json",
+        "report.md",
+        "run.json",
+    ]
 
 
 def test_the_built_in_suite_runs_whatever_the_project_calls_its_tests(two):

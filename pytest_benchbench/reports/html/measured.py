@@ -86,8 +86,8 @@ def _tables(inputs: Line, environment: Line, document: Line) -> Iterator[Table]:
         note="An adapter is the code that asks one detector. One that could not be loaded has neither version nor rule.",
     )
     if runs := document.get("runs"):
-        columns = ("run", "name", "run_id", "rows", "started", "finished", "exit_status", "evidence_sha256")
-        yield table_of("runs", "Runs", runs, [value_field(name, is_optional=True) for name in columns])
+        told = ("run", "name", "run_id", "rows", "started", "finished", "exit_status", "evidence_sha256")
+        yield table_of("runs", "Runs", runs, [value_field(name, is_optional=True) for name in told])
     if parts := environment.get("merged_from"):
         columns = ("run_id", "shard", "name", "exit_status", "evidence_lines", "evidence_sha256")
         yield table_of("merged", "Merged from", parts, [value_field(name) for name in columns])
