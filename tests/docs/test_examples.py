@@ -38,6 +38,9 @@ ANYTHING = re.compile(r"(?<!\.)\.\.\.(?!\.)")
 
 MARKED = re.compile(r"^<!-- example:", re.MULTILINE)
 
+ADDOPTS = "-p no:randomly -o bench_html=off"
+"""Examples show what the installation without extras prints."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -120,7 +123,7 @@ class Folder:
         self.status = 0
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         scripts = os.pathsep.join([sysconfig.get_path("scripts"), kept.get("PATH", os.defpath)])
-        self.environment = kept | {"PATH": scripts, "PYTEST_ADDOPTS": "-p no:randomly", "COLUMNS": "80"}
+        self.environment = kept | {"PATH": scripts, "PYTEST_ADDOPTS": ADDOPTS, "COLUMNS": "80"}
 
     def carry_out(self, block: Block):
         if block.file is not None:
