@@ -14,10 +14,10 @@ from typing import Any
 from pytest_benchbench.adapters import dwt_dct, dwt_dct_svd
 from pytest_benchbench.adapters.haar_frame import payload_bits
 from pytest_benchbench.adapters.patterns import PATTERNS
+from pytest_benchbench.adapters.registry import installed_registry
 from pytest_benchbench.artifacts.image import decode_image
 from pytest_benchbench.artifacts.verification import read_verified
 from pytest_benchbench.manifests.reading import read_manifest
-from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
 
 READERS = {"dwt-dct": dwt_dct.read_blocks, "dwt-dct-svd": dwt_dct_svd.read_blocks}
 
@@ -32,7 +32,7 @@ def embedded_bits(path: Path) -> dict[str, Any]:
         of those that equal the embedded ones. An artifact counts once.
     """
     equal: defaultdict[tuple[str, str, str, str], dict[str, int]] = defaultdict(dict)
-    manifest = read_manifest(path, media_types=KERNEL_MEDIA_TYPES)
+    manifest = read_manifest(path, media_types=installed_registry().media_types())
     for adapter, read in READERS.items():
         for ref in manifest.adapters[adapter]:
             case = manifest.read(ref).case

@@ -4,7 +4,7 @@ Markdown shows no comments, so a reader sees figures only.
 
 - ``<!-- table: NAME -->`` up to ``<!-- end of table -->``: the table ``NAME`` of ``baseline_tables.py``.
 - ``19/21<!-- = real-image dwt-dct state=marked -->``: the figure before the comment is that of the slice; behind the slice
-  ``interval``, ``whole``, ``scores`` or ``bits`` ask for something else than ``k/n``.
+  ``interval``, ``whole``, ``scores``, ``accuracies`` or ``bits`` ask for something else than ``k/n``.
 - ``74/114<!-- published: WHERE -->``: the figure before it was published by somebody else.
 - ``0.92<!-- tested: tests/... -->``: the figure before it is held by that test.
 
@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import re
 
-from baseline_reports import BASELINES, ROOT, bits, count, scores
+from baseline_reports import BASELINES, ROOT, accuracies, bits, count, scores
 from baseline_tables import TABLES
 
 __all__ = ["BASELINES", "FIGURE", "MARK", "PAGES", "ROOT", "TABLE", "figure", "fill"]
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-FIGURE = r"(?P<figure>\d[\d.]*(?:/\d+(?: \(\d+-\d+ %\))?|(?:(?:-| to |, )\d[\d.e-]*)*(?: %)?))"
-"""What stands before a mark: ``19/21``, ``19/21 (71-97 %)``, ``71-97 %``, ``0.009, 1.000``, ``98.4``."""
+FIGURE = (
+    r"(?P<figure>\d[\d,]* of (?:the )?\d[\d,]*|\d+/\d+(?: \(\d+-\d+ %\))?"
+    r"|\d[\d.e]*(?:(?:-| to |, )\d[\d.e-]*)*(?: %)?)"
+)
+"""What stands before a mark: ``19/21``, ``19/21 (71-97 %)``, ``71-97 %``, ``0.009, 1.000``, ``98.4``, ``3 of the 20``."""
 
 MARK = re.compile(FIGURE + r"<!-- (?:= (?P<slice>[^>]+?)|published: (?P<published>[^>]+?)|tested: (?P<tested>[^>]+?)) -->")
 
@@ -34,6 +37,7 @@ _WAYS = {
     "interval": lambda study, adapter, **where: count(study, adapter, **where).interval,
     "whole": lambda study, adapter, **where: count(study, adapter, **where).whole,
     "scores": scores,
+    "accuracies": accuracies,
     "bits": bits,
 }
 

@@ -50,9 +50,10 @@ class Count:
 
     @property
     def interval(self) -> str:
-        """The 95 % Wilson interval in whole per cent."""
+        """The 95 % Wilson interval in per cent, whole ones unless thousands of artifacts were counted."""
         low, high = wilson_interval(self.k, self.n) or (0.0, 1.0)
-        return f"{100 * low:.0f}-{100 * high:.0f} %"
+        decimals = 1 if self.n >= 1000 else 0
+        return f"{100 * low:.{decimals}f}-{100 * high:.{decimals}f} %"
 
     @property
     def whole(self) -> str:
@@ -72,7 +73,7 @@ def _bits(study: str) -> list[dict[str, Any]]:
 
 
 def count(study: str, adapter: str, **where: str) -> Count:
-    """Count what an adapter detected.
+    """Count what an adapter detected. Lines are added, so they must not share artifacts.
 
     Args:
         study: Whose report is asked.
@@ -116,9 +117,19 @@ def _fits(value: str | None, wanted: str) -> bool:
 
 def scores(study: str, adapter: str, **where: str) -> str:
     """Give the scores of a slice, all of them up to three, else the smallest and the largest; see ``count``."""
-    ranges = [line["score"] for line in lines(study, adapter, **where) if line["score"]]
+    return _measured("score", study, adapter, **where)
+
+
+def accuracies(study: str, adapter: str, **where: str) -> str:
+    """Give the message bit accuracies of a slice in the same way; they are those of the message that came closest."""
+    return _measured("message_bit_accuracy", study, adapter, **where)
+
+
+def _measured(quantity: str, study: str, adapter: str, **where: str) -> str:
+    ranges = [line[quantity] for line in lines(study, adapter, **where) if line[quantity]]
     runs = len(report(study)["runs"])
-    if sum(of["rows"] for of in ranges) <= 3 * runs and all(of["rows"] <= 3 * runs for of in ranges):
+    steady = all(of["min"] == of["max"] for of in ranges if of["rows"] == runs)  # one artifact, the same in all runs
+    if steady and sum(of["rows"] for of in ranges) <= 3 * runs:
         values = sorted(value for of in ranges for value in (of["min"], of["median"], of["max"])[_SHOWN[of["rows"] // runs]])
         return ", ".join(score(value) for value in values)
     return f"{score(min(of['min'] for of in ranges))} to {score(max(of['max'] for of in ranges))}"
@@ -129,8 +140,10 @@ _SHOWN = {1: slice(0, 1), 2: slice(0, 3, 2), 3: slice(0, 3)}
 
 
 def score(value: float) -> str:
-    """Write a score: three decimals, more where it would be 0."""
-    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.1e}"
+    """Write a score: three decimals, more where it would seem to be 0."""
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if value >= 0.0005 else f"{value:.1e}"
 
 
 def points(study: str, adapter: str) -> list[dict[str, Any]]:
@@ -145,9 +158,17 @@ def points(study: str, adapter: str) -> list[dict[str, Any]]:
     return curves[0]["points"]
 
 
-def point_count(point: dict[str, Any]) -> Count:
-    """Count what was detected at a point of a curve."""
-    return Count(point["detected_rate_of_artifacts"]["k"], point["detected_rate_of_artifacts"]["n"])
+def with_carriers(line: dict[str, Any]) -> str:
+    """Write detected of n with both intervals: Wilson, and where artifacts share carriers the one that allows for it.
+
+    Args:
+        line: A line of a table, or a point of a curve.
+    """
+    counted = Count(line["detected_rate_of_artifacts"]["k"], line["detected_rate_of_artifacts"]["n"])
+    clustered = line["clustered95"]
+    if clustered is None:
+        return counted.whole
+    return f"{counted} ({counted.interval}, {100 * clustered['low']:.0f}-{100 * clustered['high']:.0f} %)"
 
 
 def bits(study: str, adapter: str, transform: str, patterns: str) -> str:

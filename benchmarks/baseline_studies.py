@@ -93,7 +93,7 @@ _STUDIES = (
         "synthetic-image",
         "three adapters on drawn pictures",
         ("synthetic-image", *_adapters(*_IMAGE)),
-        by=(f"state,{CARRIER}",),
+        by=(f"state,transform.name,{CARRIER}",),
     ),
     Study(
         "real-image",

@@ -15,7 +15,7 @@ from baseline_published import (
     WATERMARK_ANYTHING,
     WATERMARK_ANYTHING_PICTURES,
 )
-from baseline_reports import Count, bits, count, point_count, points, report, score, scores
+from baseline_reports import Count, bits, count, lines, points, report, score, scores, with_carriers
 from baseline_studies import STUDIES, commands
 
 IMAGE = ("dwt-dct", "dwt-dct-svd", "rivagan")
@@ -37,7 +37,7 @@ def _slice(label: str, finer: str = "") -> dict[str, str]:
     """Give what a line of a table is about: a state, an attack, or ``marked, VALUE`` of a finer field."""
     state, _, value = label.partition(", ")
     if value:
-        return {"state": state, finer: value}
+        return {"state": state, finer: value} | ({"transform": "embed"} if finer == "carrier" else {})
     return {"state": label} if label in STATES else {"state": "attacked", "transform": label}
 
 
@@ -53,8 +53,13 @@ def beside_source_project(study: str, finer: str) -> str:
 def adapters_side_by_side(study: str) -> str:
     """Give what three adapters find of their own marks in a cohort."""
     labels = ("clean", "marked", "jpeg-90", "resize-75", "crop-5")
-    rows = [[label, *(count(study, adapter, **_slice(label)).whole for adapter in IMAGE)] for label in labels]
+    rows = [[label, *(_of_slice(study, adapter, label) for adapter in IMAGE)] for label in labels]
     return table((study, *(f"`{adapter}`" for adapter in IMAGE)), rows)
+
+
+def _of_slice(study: str, adapter: str, label: str) -> str:
+    (line,) = lines(study, adapter, **_slice(label))
+    return with_carriers(line)
 
 
 def of_48_bits(adapter: str, attack: str) -> str:
@@ -100,7 +105,7 @@ def sweep(study: str, adapters: Sequence[str]) -> str:
     """Give the curves of adapters in a sweep: detected of n with its interval, the marked artifacts first."""
     curves = [points(study, adapter) for adapter in adapters]
     rows = [
-        (f"`{of[0]['attack']}`" if of[0]["attack"] else "marked", *(point_count(point).whole for point in of))
+        (f"`{of[0]['attack']}`" if of[0]["attack"] else "marked", *(with_carriers(point) for point in of))
         for of in zip(*curves, strict=True)
     ]
     return table(("attack", *(f"`{adapter}`" for adapter in adapters)), rows)
@@ -111,7 +116,7 @@ def sweep_with(study: str, adapter: str, quantity: str, title: str, write: Calla
     rows = []
     for point in points(study, adapter):
         told = " / ".join(write(point[quantity][of]) for of in ("min", "median", "max"))
-        rows.append((f"`{point['attack']}`" if point["attack"] else "marked", point_count(point).whole, told))
+        rows.append((f"`{point['attack']}`" if point["attack"] else "marked", with_carriers(point), told))
     return table(("attack", f"`{adapter}`", title), rows)
 
 

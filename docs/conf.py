@@ -8,7 +8,7 @@ project_copyright = f"2026, {author}"
 release = version = __version__
 
 extensions = ["myst_parser"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "baselines/**"]  # reports as they were made, no pages
 nitpicky = True
 
 myst_heading_anchors = 3
