@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -15,6 +16,10 @@ for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
 # a busy machine is slow, not wrong: no example has a deadline
 settings.register_profile("benchbench", deadline=None)
 settings.load_profile("benchbench")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # whoever runs the tests in the background may ignore interrupts, and then the processes that tests interrupt do too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class RunDirectories:

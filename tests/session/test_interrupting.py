@@ -49,11 +49,6 @@ WAITING = """
                 pipe.write("two rows")
 """
 
-INTERRUPTIBLE = (
-    "import signal, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); raise SystemExit(pytest.main())"
-)
-"""Runs pytest as at a terminal, even if whoever runs these tests ignores interrupts."""
-
 LONGEST = 120
 """Seconds after which a test gives up."""
 
@@ -72,7 +67,7 @@ def waiting(project):
 
 def interrupted(project, *arguments, whole_group):
     """Run pytest, interrupt it while a row waits, and give its exit code and what it said."""
-    command = [sys.executable, "-c", INTERRUPTIBLE, "-p", "no:randomly", "--bench-run-dir=run", *arguments, "cases.jsonl"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--bench-run-dir=run", *arguments, "cases.jsonl"]
     process = subprocess.Popen(
         command, cwd=project.path, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
