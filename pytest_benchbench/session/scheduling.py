@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 from pytest_benchbench.session.affinity import Workload, heaviest
@@ -271,14 +272,14 @@ class AffinityScheduling:
         """Give a worker what it needs; tell it to end where nothing is left for it and its last row waits for that."""
         if not worker.takes_rows:
             return
-        while self._waiting and self._needs_more(worker):
+        while self._waiting and worker.usable and self._needs_more(worker):
             workload = worker.current
             if workload is None or not workload.waiting:
                 workload = self._choose(worker)
             if workload is None or (room := self._room(worker, workload)) <= 0:
                 break
             self._send(worker, workload, room)
-        if len(worker.sent) == 1:
+        if worker.usable and len(worker.sent) == 1:
             self._end(worker)
             worker.node.shutdown()
 
@@ -354,13 +355,20 @@ class AffinityScheduling:
         return room if self._max_rows_sent is None else min(room, max(2 - sent, self._max_rows_sent))
 
     def _send(self, worker: _Worker, workload: Workload, rows: int) -> None:
-        indices = [workload.waiting.popleft() for _ in range(min(rows, len(workload.waiting)))]
+        """Give a worker the next rows. One that has died without anybody having told yet gets none: they go on waiting."""
+        indices = list(islice(workload.waiting, rows))
+        try:
+            worker.node.send_runtest_some(indices)
+        except OSError:
+            self._end(worker)
+            return
+        for _ in indices:
+            workload.waiting.popleft()
         self._waiting -= len(indices)
         worker.sent.extend(indices)
         worker.counts[workload] = worker.counts.get(workload, 0) + len(indices)
         worker.current = workload
         worker.loaded.add(workload)
-        worker.node.send_runtest_some(indices)
 
 
 def _difference(ours: Sequence[str], theirs: Sequence[str]) -> str:

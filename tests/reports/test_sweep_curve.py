@@ -54,7 +54,7 @@ def test_a_sweep_gives_a_curve_from_weak_to_strong(sweep, pytester):
 
     (curve,) = results["robustness"]
     points = curve["points"]
-    assert (curve["strength_order"], curve["carriers"]) == ("weak_to_strong", 9)
+    assert (curve["strength_order"], curve["carriers"]) == ("weak_to_strong", 3)  # carriers, each with three marks
     assert [point["strength"] for point in points] == [None, *grid]
     for point in points:
         same = rows.state == ("marked" if point["strength"] is None else "attacked")

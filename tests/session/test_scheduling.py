@@ -335,3 +335,40 @@ def test_joining_pays_while_the_work_left_for_each_takes_longer_than_loading(wor
     workload.time_row(1.0, first=False)
     assert workload.load_seconds == 3.0
     assert workload.pays_to_join(workers) is pays
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_worker_that_died_unseen_is_given_nothing_and_blamed_for_nothing_it_never_got(others):
+    class Broken(FakeNode):
+        def send_runtest_some(self, indices):
+            if self.dead:
+                raise OSError("cannot send (already closed?)")
+            super().send_runtest_some(indices)
+
+    ids = [f"suite::toy::{number}" for number in range(20)]
+    scheduling = AffinityScheduling(adapter_of=lambda nodeid: "toy", workers=1 + others, complain=print)
+    nodes = [Broken("dying"), *(FakeNode("other") for _ in range(others))]
+    for node in nodes:
+        scheduling.add_node(node)
+        scheduling.add_node_collection(node, ids)
+    scheduling.schedule()
+    dying = nodes[0]
+    given, dying.dead = list(dying.queue), True
+    for index in given:
+        scheduling.mark_test_complete(dying, index, 0.02)
+    assert dying.queue == given
+    assert not scheduling.tests_finished
+    assert scheduling.remove_node(dying) is None
+    late = FakeNode("late")
+    scheduling.expect(late)
+    scheduling.add_node(late)
+    scheduling.add_node_collection(late, ids)
+    scheduling.schedule()
+    done = list(given)
+    while not scheduling.tests_finished:
+        for node in (*nodes[1:], late):
+            if len(node.queue) > 1 or (node.queue and node.shutting_down):
+                done.append(node.queue.pop(0))
+                scheduling.mark_test_complete(node, done[-1], 0.02)
+    done += [index for node in (*nodes[1:], late) for index in node.queue]
+    assert sorted(done) == list(range(20))
