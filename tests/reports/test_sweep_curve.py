@@ -85,4 +85,4 @@ def test_a_sweep_gives_a_curve_from_weak_to_strong(sweep, pytester):
     clean, asserted = results["confusion"][1], results["confusion"][0]
     assert (clean["expected"], clean["detected"] + clean["not_detected"]) == ("not_detected", 9)
     assert (asserted["expected"], asserted["detected"]) == ("detected", int(before.sum()))
-    assert "### dwt-dct: jpeg (image, 9 bases, weak to strong)" in (run / "report.md").read_text()
+    assert "### dwt-dct: jpeg (image, 3 bases, weak to strong)" in (run / "report.md").read_text()
