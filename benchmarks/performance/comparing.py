@@ -14,7 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from measuring import print_figures, python
+from measuring import print_figures, process_figures, python
 from merging import real_run, write_shards
 
 SCRIPT = ["-c", "from pytest_benchbench.cli import main; main()", "compare"]
@@ -38,12 +38,7 @@ def main() -> None:
     print_figures(
         "comparing",
         {"rows": options.rows},
-        {
-            "processor seconds": round(compare.cpu, 2),
-            "peak MB": round(compare.peak_mib * 1.048576, 1),
-            "MiB over an empty start": round(compare.peak_mib - start.peak_mib, 1),
-            "microseconds a pair": round(1e6 * (compare.cpu - start.cpu) / options.rows, 2),
-        },
+        process_figures(compare, start, options.rows, "pair"),
         {"processor seconds": "<= 120 for 1,000,000 rows", "peak MB": "<= 600 for 1,000,000 rows"},
         {"start": {"cpu": start.cpu, "peak_mib": start.peak_mib}, "compare": {"cpu": compare.cpu, "wall": compare.wall}},
     )

@@ -56,6 +56,16 @@ def median(costs: list[Cost], quantity: str) -> float:
     return statistics.median(getattr(cost, quantity) for cost in costs)
 
 
+def process_figures(cost: Cost, start: Cost, rows: int, unit: str) -> dict[str, float]:
+    """Give what a process cost, and over an empty start what each of ``rows`` units did."""
+    return {
+        "processor seconds": round(cost.cpu, 2),
+        "peak MB": round(cost.peak_mib * 1.048576, 1),
+        "MiB over an empty start": round(cost.peak_mib - start.peak_mib, 1),
+        f"microseconds a {unit}": round(1e6 * (cost.cpu - start.cpu) / rows, 2),
+    }
+
+
 def print_figures(
     benchmark: str,
     parameters: Mapping[str, object],

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from measuring import print_figures, python
+from measuring import print_figures, process_figures, python
 from PIL import Image
 
 SCRIPT = ["-c", "from pytest_benchbench.cli import main; main()", "merge"]
@@ -139,13 +139,7 @@ def main() -> None:
     print_figures(
         "merging",
         {"rows": options.rows, "shards": options.shards, "evidence_bytes": size},
-        {
-            "processor seconds": round(merge.cpu, 2),
-            "peak MiB": round(merge.peak_mib, 1),
-            "peak MB": round(merge.peak_mib * 1.048576, 1),
-            "MiB over an empty start": round(merge.peak_mib - start.peak_mib, 1),
-            "microseconds a row": round(1e6 * (merge.cpu - start.cpu) / options.rows, 2),
-        },
+        process_figures(merge, start, options.rows, "row"),
         {"processor seconds": "<= 60 for 1,000,000 rows", "peak MB": "<= 500 for 1,000,000 rows"},
         {"start": {"cpu": start.cpu, "peak_mib": start.peak_mib}, "merge": {"cpu": merge.cpu, "wall": merge.wall}},
     )

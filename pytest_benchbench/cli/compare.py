@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +10,10 @@ from typing import Any, Literal
 import click
 import msgspec
 
+from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import INDIFFERENT, version_notes
 from pytest_benchbench.evidence.reading import EvidenceError
-from pytest_benchbench.evidence.recorded_run import EVIDENCE, RUN, RecordedRunError
+from pytest_benchbench.evidence.recorded_run import RUN, RecordedRunError
 from pytest_benchbench.evidence.repeated_run import RepeatedRun, read_repeated_run
 from pytest_benchbench.evidence.same_detector import other_detectors
 from pytest_benchbench.reports.comparison import CannotCompareError, ComparedSide, RowComparison
@@ -119,7 +118,7 @@ def command(
 
 
 def _compare_runs(old: Path, new: Path, rule: RegressionRule, accepted: frozenset[str]) -> dict[str, Any]:
-    with _progress([old, new]) as progress:
+    with evidence_progress([old, new], "comparing") as progress:
         one, other = read_repeated_run(old, progress), read_repeated_run(new, progress)
         sides = ComparedSide(one.evidence, by_case(0)), ComparedSide(other.evidence, by_case(1))
         compared = RowComparison(*sides, _rows_as_bytes(progress, one, other))
@@ -146,7 +145,7 @@ def _compare_adapters(run: Path, new: Path | None, adapters: tuple[str, str]) ->
         raise click.UsageError(f"--adapters: {adapters[0]} is the same adapter twice")
     if _has_figures(run):
         raise click.UsageError(f"{run}: a file of figures has no adapters")
-    with _progress([run]) as progress:
+    with evidence_progress([run], "comparing") as progress:
         read = read_repeated_run(run, progress)
         side = ComparedSide(read.evidence, by_artifact(*adapters))
         compared = RowComparison(side, side, _rows_as_bytes(progress, read))
@@ -235,18 +234,6 @@ def _has_lost_rows(run: RepeatedRun) -> bool:
         return False
     is_incomplete = run.planned is None or run.planned.lost > 0 or run.document.get("exit_status") == INCOMPLETE
     return is_incomplete or any(part.finished is None or part.interrupted for part in run.recorded.parts)
-
-
-@contextmanager
-def _progress(paths: list[Path]) -> Iterator[Progress | None]:
-    """Show on a terminal how much of the evidence was read; all is read twice."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    files = [path / EVIDENCE if path.is_dir() else path for path in paths]
-    length = sum(file.stat().st_size for file in files if file.is_file())
-    with click.progressbar(length=2 * length, label="comparing", file=sys.stderr) as bar:
-        yield lambda count: bar.update(int(count))
 
 
 def _rows_as_bytes(progress: Progress | None, *runs: RepeatedRun) -> Callable[[int], None] | None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from pytest_benchbench.evidence.joining import Progress
+from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
-from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
+from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
 from pytest_benchbench.reports.github import tell_github
 from pytest_benchbench.reports.html import REPORT_HTML
@@ -54,7 +51,7 @@ def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolic
     did not pass, 21 incomplete.
     """
     try:
-        with _progress(directories) as progress:
+        with evidence_progress(directories, "merging") as progress:
             merged = merge_runs(directories, output_dir, policy, progress)
     except (MergeError, RecordedRunError, EvidenceError) as error:
         raise click.ClickException(str(error)) from None
@@ -100,15 +97,3 @@ def _document(merged: MergedRun) -> dict[str, Any]:
         "notes": merged.notes,
         "gate": None if decision is None else {"policy": decision.policy, "decision": decision.decision},
     }
-
-
-@contextmanager
-def _progress(directories: tuple[Path, ...]) -> Iterator[Progress | None]:
-    """Show on a terminal how much of the evidence was taken in."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    files = [directory / EVIDENCE for directory in directories]
-    length = sum(file.stat().st_size for file in files if file.is_file())
-    with click.progressbar(length=2 * length, label="merging", file=sys.stderr) as bar:
-        yield bar.update

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.reading import EvidenceError
-from pytest_benchbench.evidence.recorded_run import EVIDENCE, RecordedRunError
+from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
 from pytest_benchbench.reports.html import REPORT_HTML
 from pytest_benchbench.reports.lines import terminal_lines
-from pytest_benchbench.reports.repeated import Progress
 from pytest_benchbench.reports.report_folder import (
     MARKDOWN,
     MissingExtraError,
@@ -92,7 +90,7 @@ def command(
     is written); 2 wrong use.
     """
     try:
-        with _progress(runs) as progress:
+        with evidence_progress(runs, "reading") as progress:
             report = write_report(
                 runs, output_dir, by=by, formats=formats, page=page, artifact_roots=roots, progress=progress
             )
@@ -143,15 +141,3 @@ def _document(report: ReportFolder) -> dict[str, Any]:
         "unstable_across_runs": _unstable(report),
         "notes": _notes(report),
     }
-
-
-@contextmanager
-def _progress(runs: tuple[Path, ...]) -> Iterator[Progress | None]:
-    """Show on a terminal how much of the evidence was taken in."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    files = [run / EVIDENCE if run.is_dir() else run for run in runs]
-    length = sum(file.stat().st_size for file in files if file.is_file())
-    with click.progressbar(length=2 * length, label="reading", file=sys.stderr) as bar:
-        yield bar.update

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.leaves import leaves
 from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
 from pytest_benchbench.reports.markdown_runs import run_sections
 from pytest_benchbench.reports.markdown_tables import message_section, timing_section, verdict_sections
@@ -152,7 +153,7 @@ def _environment(environment: Mapping[str, Any]) -> Iterator[str]:
         yield "## Environment"
         yield from _decoding(environment.get("decoding", {}))
         yield pipe_table(
-            ("what", "value"), _leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps", "notes")})
+            ("what", "value"), leaves({k: v for k, v in environment.items() if k not in ("merged_from", "gaps", "notes")})
         )
         yield from _merged_from(environment.get("merged_from", []))
 
@@ -172,15 +173,3 @@ def _decoding(counts: Mapping[str, int]) -> Iterator[str]:
         uses = "1 more use" if found == 1 else f"{found} more uses"
         it = "it" if 1 in (decoded, found) else "them"
         yield f"Decoding: {artifacts} decoded, {uses} found {it} decoded already ({100 * found / (decoded + found):.0f} %)."
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Walk a JSON value: one line for each scalar or plain list, named by its place."""
-    if isinstance(value, Mapping) and value:
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and any(isinstance(inner, (Mapping, list)) for inner in value):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}[{index}]")
-    else:
-        yield path, value

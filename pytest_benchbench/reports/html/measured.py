@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_benchbench.reports.html.view import NOTHING, Cell, Field, Line, Table, cell, shown, table_of, value_field
+from pytest_benchbench.reports.leaves import leaves
 
 _TOLD_ELSEWHERE = frozenset({"merged_from", "gaps", "planned", "manifests"})
 
@@ -95,8 +96,8 @@ def _tables(inputs: Line, environment: Line, document: Line) -> Iterator[Table]:
 
 def environment_table(environment: Line) -> Table:
     """List all that ``run.json`` says and that is not told elsewhere on the page."""
-    leaves = _leaves({name: value for name, value in environment.items() if name not in _TOLD_ELSEWHERE})
-    lines = [{"what": path, "value": value} for path, value in leaves]
+    told = leaves({name: value for name, value in environment.items() if name not in _TOLD_ELSEWHERE})
+    lines = [{"what": path, "value": value} for path, value in told]
     return table_of("environment-table", "As run.json has it", lines, [value_field("what"), value_field("value")])
 
 
@@ -107,15 +108,3 @@ def _digest(name: str, title: str) -> Field:
 def _weights(line: Line) -> Cell:
     weights = line["weights"]
     return Cell(", ".join(f"{shown(one['name'])}: {shown(one['sha256'])}" for one in weights) or NOTHING, css="t")
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Walk a JSON value: one line for each scalar or plain list, named by its place."""
-    if isinstance(value, Mapping) and value:
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and any(isinstance(inner, (Mapping, list)) for inner in value):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}[{index}]")
-    else:
-        yield path, value
