@@ -45,9 +45,20 @@ class CaseCard:
     note: str | None
 
 
-def case_cards(cases: Sequence[FailingCase], pictures: Mapping[Key, CasePictures]) -> list[CaseCard]:
-    """Make a card of each case."""
-    return [_card(number, case, pictures.get(case.key, _NO_PICTURES)) for number, case in enumerate(cases, 1)]
+def case_cards(
+    cases: Sequence[FailingCase], pictures: Mapping[Key, CasePictures], runs: Mapping[str, int] | None = None
+) -> list[CaseCard]:
+    """Make a card of each case.
+
+    Args:
+        cases: What is shown.
+        pictures: Of the cases that have some.
+        runs: The number of each run by its id, where there are several: a case may be shown once for each of them.
+    """
+    return [
+        _card(number, case, pictures.get(case.key, _NO_PICTURES), (runs or {}).get(case.row.run_id))
+        for number, case in enumerate(cases, 1)
+    ]
 
 
 def node_of(case: FailingCase) -> str:
@@ -57,20 +68,21 @@ def node_of(case: FailingCase) -> str:
     return f"{plain(key.suite)}::{plain(key.adapter)}::{node_name(key.case_id)}{parameters}"
 
 
-def _card(number: int, case: FailingCase, pictures: CasePictures) -> CaseCard:
+def _card(number: int, case: FailingCase, pictures: CasePictures, run: int | None) -> CaseCard:
     row, settled = case.row, case.settled
     detection = row.detection
     expected = facet(row, "expected")
     error = None if row.error is msgspec.UNSET else row.error
     why = detection.reason if error is None else f"{error.type}: {error.message}"
     wanted = f"expected {shown(expected)}, observed {shown(detection.status)}" if error is None else "no verdict"
+    who = plain(row.key.adapter) if run is None else f"{plain(row.key.adapter)} in run {run}"
     return CaseCard(
         id=f"case-{number}",
         node=node_of(case),
         run=row.run_id,
         outcome="unstable" if settled.unstable else settled.outcome,
         title=plain(row.key.case_id),
-        line=": ".join(part for part in (plain(row.key.adapter), wanted, shown(why) if why else "") if part),
+        line=": ".join(part for part in (who, wanted, shown(why) if why else "") if part),
         facts=[(name, shown(value)) for name, value in _facts(case) if value is not None],
         figures=pictures.figures,
         note=None if pictures.note is None else plain(pictures.note),

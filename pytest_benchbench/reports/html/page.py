@@ -144,7 +144,9 @@ def _page(
 
     verdict, plots = verdict_of(document, gate), report_plots(document)
     first, rest = list(first_sections(document, plots)), list(other_sections(document, plots))
-    cards = case_cards(cases.shown(), pictures)
+    runs = document.get("runs") or ()
+    numbers = {run["run_id"]: run["run"] for run in runs} if len(runs) > 1 else None
+    cards = case_cards(cases.shown(), pictures, numbers)
     listed = contents([*first, *rest], has_gate=verdict.rules is not None, has_failing=bool(cards), first=len(first))
     return Page(
         verdict=verdict,

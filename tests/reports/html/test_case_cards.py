@@ -12,10 +12,10 @@ from pytest_benchbench.reports.html.figure import CasePictures, Figure
 
 @pytest.fixture
 def card(row):
-    def make(pictures=None, *, unstable=False, attempts=1, **said):
+    def make(pictures=None, *, unstable=False, attempts=1, runs=None, **said):
         read = msgspec.convert(row("cat 01", line=12, **said), EvidenceRow)
         one = FailingCase(SettledRow(read, read.outcome, unstable, attempts, b""))
-        (made,) = case_cards([one], {one.key: pictures} if pictures else {})
+        (made,) = case_cards([one], {one.key: pictures} if pictures else {}, runs)
         return made
 
     return make
@@ -26,6 +26,12 @@ def test_it_says_what_was_expected_and_observed(card):
     assert (made.title, made.outcome) == ("cat 01", "mismatch")
     assert made.line == "dwt-dct: expected detected, observed not_detected: 24/48 bits"
     assert made.node == "suite.py::test_detection::dwt-dct::cat+2001"
+
+
+def test_among_several_runs_it_says_which_one_it_is_of(card):
+    said = {"expected": "detected", "status": "not_detected"}
+    run_id = dict(card(**said).facts)["run"]
+    assert card(**said, runs={"another": 1, run_id: 2}).line.startswith("dwt-dct in run 2: expected detected")
 
 
 def test_an_error_says_why_there_is_no_verdict(card):
