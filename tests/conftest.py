@@ -113,3 +113,13 @@ class RunDirectories:
 def directories(tmp_path):
     """Write run directories into the test's own folder."""
     return RunDirectories(tmp_path)
+
+
+@pytest.fixture(params=["a folder", "a file", "a dangling link"])
+def occupy(request):
+    """``occupy(path)``: put something there that must be left alone."""
+    return {
+        "a folder": lambda path: path.mkdir(),
+        "a file": lambda path: path.write_text("mine"),
+        "a dangling link": lambda path: path.symlink_to("nowhere"),
+    }[request.param]

@@ -115,19 +115,6 @@ def test_nothing_else_lies_in_a_cohort(synthetic):
     assert [path.name for path in synthetic.folder.parent.iterdir()] == ["cohort"]
 
 
-def a_folder(path):
-    path.mkdir()
-
-
-def a_file(path):
-    path.write_text("mine")
-
-
-def a_dangling_link(path):
-    path.symlink_to("nowhere")
-
-
-@pytest.mark.parametrize("occupy", [a_folder, a_file, a_dangling_link])
 def test_what_exists_is_refused_and_left_alone(tmp_path, occupy):
     folder = tmp_path / "cohort"
     occupy(folder)

@@ -32,19 +32,6 @@ def test_a_failure_leaves_nothing_behind(tmp_path, error):
     assert list(tmp_path.iterdir()) == []
 
 
-def a_folder(path):
-    path.mkdir()
-
-
-def a_file(path):
-    path.write_text("mine")
-
-
-def a_dangling_link(path):
-    path.symlink_to("nowhere")
-
-
-@pytest.mark.parametrize("occupy", [a_folder, a_file, a_dangling_link])
 def test_what_exists_is_refused_before_anything_is_made(tmp_path, occupy):
     occupy(tmp_path / "new")
     with pytest.raises(FolderExistsError), new_folder(tmp_path / "new"):
@@ -52,7 +39,6 @@ def test_what_exists_is_refused_before_anything_is_made(tmp_path, occupy):
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
-@pytest.mark.parametrize("occupy", [a_folder, a_file, a_dangling_link])
 def test_what_appears_meanwhile_is_left_alone(tmp_path, occupy):
     with pytest.raises(FolderExistsError):
         fill(tmp_path / "new", lambda: occupy(tmp_path / "new"))

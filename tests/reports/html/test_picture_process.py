@@ -62,7 +62,7 @@ def test_nothing_is_started_before_it_is_needed():
 
 
 def test_what_hangs_is_given_up_and_the_next_is_drawn(asked, program):
-    program(ANSWERS_ONCE.replace("sys.stdin.readline()", "sys.stdin.readline(); import time; time.sleep(600)", 1))
+    program(ANSWERS_ONCE.replace("sys.stdin.readline()", "sys.stdin.readline(); import signal; signal.pause()", 1))
     begun = time.monotonic()
     with PictureProcess() as process:
         assert process.draw(asked, 0.2).note == "no picture: drawing it took longer than 0.2 s"
