@@ -178,7 +178,8 @@ def test_a_run_that_was_given_up_runs_nothing_more(project, shared):
     project.write()
     (job,) = jobs_of(project, shared, 1)
     stop_run(job.run)
-    assert carry_out(job).exit_code in (2, KILLED_BY_SIGNAL + signal.SIGINT, KILLED_BY_SIGNAL + signal.SIGKILL)
+    assert carry_out(job).exit_code  # of Python or of pytest, depending on how far it had come
+    assert not (project.path / "flag").exists()
 
 
 def test_a_shard_fetches_its_own_files_and_no_others(project, shared, tmp_path):

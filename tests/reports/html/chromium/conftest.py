@@ -12,9 +12,9 @@ from pytest_benchbench.reports.reckoning import reckon
 HOSTILE = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=1</script>\'"&{{7*7}}'
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """One browser for the tests of a process."""
+    """One browser for the tests of a module: as long as Playwright lasts, nobody else in this process can run a loop."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
