@@ -44,7 +44,7 @@ class SampleSize(NamedTuple):
 
     Attributes:
         first: The smallest number that reaches the probability.
-        always_from: The smallest number from which on every number up to ``MAX_TRIALS`` reaches it, ``None`` if there is none.
+        always_from: The smallest number from which on every number up to ``MAX_TRIALS`` reaches it; ``None`` if none is.
     """
 
     first: int
