@@ -1,0 +1,306 @@
+"""The ledger of test openings: a file that only grows, one line for each run that opens a test split.
+
+A test split measures once what it is meant to measure: who looks at it again and chooses by what was seen has made it part
+of the development. So each look is written down before the first row is asked, and reports and gates say which it was.
+
+An opening is told by manifests, models, options, commit and the number of shards. Lines that agree in all of these and are
+about different shards are one opening; the same shard once more, or a whole run once more, is a new one. Openings are
+counted for each test split, whoever is asked. The count rests on the lines alone, in their order: nothing has to be kept in
+step by hand, and ledgers of two branches may be joined line by line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from pytest_benchbench.adapters.base import Weights
+from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
+
+if sys.platform != "win32":
+    import fcntl
+
+LEDGER = "benchbench-ledger.jsonl"
+"""The ledger's name in the root of a project."""
+
+MAX_LEDGER_BYTES = 64 * 1024 * 1024
+"""Some hundred thousand openings."""
+
+LOCK_SECONDS = 30.0
+"""How long another run may hold the ledger; it needs it for the time of one line."""
+
+_LOCK_POLL_SECONDS = 0.02
+
+_Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+_Moment = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$")]
+_Number = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class LedgerError(Exception):
+    """The ledger cannot be read or written, or holds a line that is no opening; one line."""
+
+
+class OpenedManifest(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
+    """A manifest whose split was opened."""
+
+    name: _Text
+    sha256: _Sha256
+
+
+class OpenedBy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A model that is asked about the split.
+
+    Attributes:
+        alias: What the run calls it.
+        adapter: The registered name.
+        options_sha256: Digest of its options; of secret ones only that there are some.
+        rule_sha256: Digest of its version, decision rule and source file; null where it could not be loaded.
+        weights: The weights that it loaded.
+    """
+
+    alias: _Text
+    adapter: _Text
+    options_sha256: _Sha256
+    rule_sha256: _Sha256 | None
+    weights: tuple[Weights, ...]
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line: a run, or one shard of a run, that opens a test split.
+
+    Attributes:
+        opened: When; UTC.
+        run_id: The run's name.
+        split: The split's name.
+        split_sha256: Digest of the bases of the split, whatever else changes in the manifests.
+        manifests: All that have rows of the split.
+        models: Who is asked, by alias.
+        options_sha256: Digest of the options that change the plan or an observation.
+        commit: Of the project; null outside a repository.
+        shard: Which part of the rows is asked about; null for all.
+        shards: How many parts there are; null where the rows are not shared out.
+    """
+
+    schema_version: Literal[1] = 1
+    opened: _Moment
+    run_id: _Text
+    split: _Text
+    split_sha256: _Sha256
+    manifests: tuple[OpenedManifest, ...]
+    models: tuple[OpenedBy, ...]
+    options_sha256: _Sha256
+    commit: _Text | None
+    shard: _Number | None
+    shards: _Number | None
+
+    @property
+    def asked_sha256(self) -> str:
+        """Digest of what is asked of whom: equal for the shards and the sessions of one run.
+
+        The commit is not part of it: a run that is gone on with at another commit stays the same run.
+        """
+        return digest_of(
+            [
+                self.split,
+                self.split_sha256,
+                sorted(manifest.sha256 for manifest in self.manifests),
+                sorted(self.models, key=_encode),
+                self.options_sha256,
+                self.shards,
+            ]
+        )
+
+
+def digest_of(value: object) -> str:
+    """Give the SHA-256 of a JSON value: of its deterministic encoding, in lower-case hex."""
+    return hashlib.sha256(_encode(value)).hexdigest()
+
+
+def attempts(openings: Iterable[Opening]) -> list[int]:
+    """Number the openings that lines belong to.
+
+    Args:
+        openings: The lines of a ledger, in their order.
+
+    Returns:
+        For each line which opening of its split it is part of, 1 for the first.
+    """
+    counts: dict[str, int] = {}
+    current: dict[tuple[str, str | None], tuple[int, set[int | None]]] = {}
+    numbers = []
+    for line in openings:
+        identity = (line.asked_sha256, line.commit)
+        number, shards = current.get(identity, (0, set()))
+        if not number or line.shard in shards:
+            number = counts[line.split_sha256] = counts.get(line.split_sha256, 0) + 1
+            shards = set()
+            current[identity] = (number, shards)
+        shards.add(line.shard)
+        numbers.append(number)
+    return numbers
+
+
+def read_ledger(path: Path) -> list[Opening]:
+    """Read a ledger.
+
+    Args:
+        path: The file; one that is missing has no lines.
+
+    Raises:
+        LedgerError: It cannot be read, its last line is cut off, or a line is no opening.
+    """
+    try:
+        if not _is_there(path):
+            return []
+        with path.open("rb") as file:
+            return _parsed(path, file.read(MAX_LEDGER_BYTES + 1))
+    except OSError as error:
+        raise LedgerError(f"{path}: the ledger cannot be read: {error.strerror or error}") from None
+
+
+def check_ledger(path: Path) -> None:
+    """Make sure that an opening can be appended. Nothing is changed, and a missing file is not made.
+
+    Raises:
+        LedgerError: The ledger is damaged or cannot be written.
+    """
+    read_ledger(path)
+    place = path if os.path.lexists(path) else path.parent
+    if place is not path and not place.is_dir():
+        raise LedgerError(f"{path}: the ledger cannot be written: there is no folder {place}")
+    if not os.access(place, os.W_OK):
+        raise LedgerError(f"{path}: the ledger cannot be written: permission denied")
+
+
+def append_opening(path: Path, opening: Opening) -> int:
+    """Append one line, and sync it to the disk. Other processes wait meanwhile.
+
+    Args:
+        path: The ledger; it is made if it is missing.
+        opening: What is opened.
+
+    Returns:
+        Which opening of the test split this is, by any model: 1 for the first.
+
+    Raises:
+        LedgerError: The ledger is damaged or cannot be written; it is as it was.
+    """
+    try:
+        is_new = not _is_there(path)
+        with _locked(path) as file:
+            os.lseek(file, 0, os.SEEK_SET)
+            with os.fdopen(os.dup(file), "rb") as reader:
+                data = reader.read(MAX_LEDGER_BYTES + 1)
+            number = attempts([*_parsed(path, data), opening])[-1]
+            _append(file, len(data), _encode_line(opening))
+        if is_new:
+            _sync_folder(path.parent)
+    except OSError as error:
+        raise LedgerError(f"{path}: the ledger cannot be written: {error.strerror or error}") from None
+    return number
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether there is a file.
+
+    Raises:
+        LedgerError: There is something else; reading a pipe would wait for its writer.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(mode):
+        raise LedgerError(f"{path}: the ledger is not a regular file")
+    return True
+
+
+def _parsed(path: Path, data: bytes) -> list[Opening]:
+    if len(data) > MAX_LEDGER_BYTES:
+        raise LedgerError(f"{path}: the ledger is larger than {MAX_LEDGER_BYTES} bytes")
+    lines = data.split(b"\n")
+    if lines.pop():
+        raise LedgerError(f"{path}:{len(lines) + 1}: the last line is cut off: restore it, or end it if it is whole")
+    return [_opening(f"{path}:{number}", line.removesuffix(b"\r")) for number, line in enumerate(lines, 1)]
+
+
+def _opening(place: str, line: bytes) -> Opening:
+    try:
+        members, problems = parse_object(line)
+        if problems:
+            field, message = problems[0]
+            raise LedgerError(f"{place}: {field}: {message}" if field else f"{place}: {message}")
+        opening = msgspec.convert(members, Opening)
+    except (MalformedJsonError, msgspec.ValidationError) as error:
+        raise LedgerError(f"{place}: not an opening of a test split: {error}") from None
+    if (opening.shard is None) != (opening.shards is None) or (opening.shard or 0) > (opening.shards or 0):
+        raise LedgerError(f"{place}: not an opening of a test split: shard {opening.shard} of {opening.shards}")
+    return opening
+
+
+def _encode_line(opening: Opening) -> bytes:
+    return msgspec.json.encode(opening) + b"\n"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """Open the ledger and hold its lock, which the system releases when the process dies."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        _lock(file, path)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _lock(file: int, path: Path) -> None:
+    if sys.platform == "win32":
+        return
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise LedgerError(f"{path}: another process has held the ledger for {LOCK_SECONDS:g} s") from None
+            time.sleep(_LOCK_POLL_SECONDS)
+        except OSError:  # some network file systems know no locks
+            return
+        else:
+            return
+
+
+def _append(file: int, end: int, line: bytes) -> None:
+    """Write a line at the end, wholly or not at all."""
+    os.lseek(file, end, os.SEEK_SET)
+    try:
+        view = memoryview(line)
+        while view:
+            view = view[os.write(file, view) :]
+        os.fsync(file)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(file, end)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Sync the entry of a new file; where the system cannot sync folders, it does so by itself."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
