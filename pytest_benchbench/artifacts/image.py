@@ -88,6 +88,47 @@ def decode_image(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> Image:
         raise UndecodableArtifactError(_one_line(error)) from None
 
 
+def decode_alpha(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> npt.NDArray[np.uint8] | None:
+    """Decode what ``decode_image`` drops: how opaque each pixel of the first frame is.
+
+    Returns:
+        Array of shape (height, width), uint8, 0 (transparent) to 255 (opaque), turned as the pixels are; ``None`` for a
+        picture without transparency.
+
+    Raises:
+        UndecodableArtifactError: As ``decode_image``.
+    """
+    try:
+        with _QUIET:
+            source = open_image(data, max_pixels)
+            source.load()
+            image = source.image
+            if image.mode not in ("LA", "La", "PA", "RGBA") and "transparency" not in image.info:
+                return None
+            alpha = image.convert("RGBA").getchannel("A")
+            orientation = _exif_orientation(image.info.get("exif"))
+            if orientation in _TURNS and source.format != "TIFF":
+                alpha = alpha.transpose(_TURNS[orientation])
+            return np.asarray(alpha)
+    except Exception as error:
+        raise UndecodableArtifactError(_one_line(error)) from None
+
+
+def embedded_metadata(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[bytes, bytes]:
+    """Give the EXIF block and the XMP packet that an image file's decoder hands out; empty where there is none.
+
+    Raises:
+        UndecodableArtifactError: The header of the file cannot be read.
+    """
+    try:
+        with _QUIET:
+            found = open_image(data, max_pixels).image.info
+    except Exception as error:
+        raise UndecodableArtifactError(_one_line(error)) from None
+    exif, xmp = (value if isinstance(value := found.get(name), bytes) else b"" for name in ("exif", "xmp"))
+    return exif, xmp
+
+
 def _decode(source: OpenedImage) -> Image:
     mode = source.image.mode
     kind = "gray" if mode.startswith("I;16") else _KINDS.get(mode)
