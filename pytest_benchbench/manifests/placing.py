@@ -12,6 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from pytest_benchbench.manifests.gathering import BuildingError, readable
+from pytest_benchbench.manifests.new_files import put_new
 from pytest_benchbench.manifests.reading import Manifest, read_manifest
 
 
@@ -109,13 +110,9 @@ class Place:
     def _put(self, beside: Path, onto: Manifest | None) -> None:
         if onto is None:
             try:
-                os.link(beside, self.path)  # unlike renaming, this refuses an existing file
+                put_new(beside, self.path)
             except FileExistsError:
                 raise BuildingError(exists(self.display)) from None
-            except OSError:  # a file system without hard links
-                if self.path.exists():
-                    raise BuildingError(exists(self.display)) from None
-                beside.rename(self.path)
         else:
             with self.path.open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != onto.sha256:
