@@ -66,7 +66,7 @@ class IndexedEvidence:
         Raises:
             EvidenceError: A line that counts is not a row of evidence.
         """
-        return (settled for _, settled in self._numbered())
+        return (settled for _, settled in self.numbered())
 
     def feed(self, *takers: Callable[[SettledRow], None]) -> None:
         """Hand every planned row to each of those who want them, in one pass.
@@ -74,14 +74,19 @@ class IndexedEvidence:
         Raises:
             EvidenceError: A line that counts is not a row of evidence, or a taker refuses it.
         """
-        for number, settled in self._numbered():
+        for number, settled in self.numbered():
             try:
                 for take in takers:
                     take(settled)
             except EvidenceError as error:
                 raise EvidenceError(f"{self.place(number)}: {error}") from None
 
-    def _numbered(self) -> Iterator[tuple[int, SettledRow]]:
+    def numbered(self) -> Iterator[tuple[int, SettledRow]]:
+        """Yield the same rows as ``rows``, each with the number of its line from 0; see ``place``.
+
+        Raises:
+            EvidenceError: A line that counts is not a row of evidence.
+        """
         decode = msgspec.json.Decoder(EvidenceRow).decode
         settlement, cases = self.settlement, self.settlement.cases
         became = zip(settlement.attempts.tolist(), settlement.outcomes.tolist(), settlement.unstable.tolist(), strict=True)

@@ -79,6 +79,9 @@ class RowKind:
             nested objects included.
         problems: The rules over several fields, given the fields that are sound by themselves; an optional field that is
             absent is null.
+        split_field: The field that names the row's split, if rows have splits.
+        splits: The splits there are.
+        private: Fields that evidence leaves out: where a machine keeps its files is nobody else's business.
     """
 
     name: ManifestKind
@@ -88,6 +91,9 @@ class RowKind:
     files: tuple[PinnedFile, ...]
     sound_members: Callable[[Any, RowContext], int]
     problems: Callable[[Mapping[str, Any], RowContext], Iterator[Problem]]
+    split_field: str | None = None
+    splits: tuple[str, ...] = ()
+    private: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +122,23 @@ def examine(
         Fields in the order of the row's type, then unknown fields, then rules over several fields.
     """
     problems: list[Problem] = []
-    sound = _check_fields(value, kind.row, "", spoiled, problems)
+    sound = check_fields(value, kind.row, "", spoiled, problems)
     problems.extend(kind.problems(sound, context))
     return problems
 
 
-def _check_fields(
+def check_fields(
     value: dict[str, Any], row: type[msgspec.Struct], prefix: str, spoiled: frozenset[str], problems: list[Problem]
 ) -> dict[str, Any]:
-    """Check every field by itself and return those that are sound."""
+    """Check every field by itself and return those that are sound.
+
+    Args:
+        value: An object as plain JSON values.
+        row: What it should be.
+        prefix: What stands before the names of its fields in problems.
+        spoiled: Fields that are known to be wrong already.
+        problems: Takes what is wrong.
+    """
     sound: dict[str, Any] = {}
     known = _fields(row)
     for name, rules in known.items():
@@ -139,7 +153,7 @@ def _check_fields(
         found = value[name]
         if rules.nested is not None and isinstance(found, dict):
             before = len(problems)
-            _check_fields(found, rules.nested, f"{prefix}{name}.", frozenset(), problems)
+            check_fields(found, rules.nested, f"{prefix}{name}.", frozenset(), problems)
             if len(problems) == before:
                 sound[name] = found
         elif _is_of(found, rules.type) and (rules.holds is None or found is None or rules.holds(found)):
