@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 Reproducible = Literal["bytes", "samples"]
@@ -30,7 +30,7 @@ class Attacked:
 
 
 class Attack(Protocol[M_contra]):
-    """Does one thing to pictures, sounds or clips, always in the same way."""
+    """Does one thing to pictures, sounds, clips or image files, always in the same way."""
 
     @property
     def name(self) -> str:
@@ -60,8 +60,11 @@ class Attack(Protocol[M_contra]):
     def reproducible(self) -> Reproducible:
         """Whether the same medium gives the same bytes again, or only the same decoded samples."""
 
+    def with_seed(self, seed: int) -> Attack[M_contra]:
+        """Give the same attack with another seed (0 to 2^128 - 1); itself where there is nothing to seed."""
+
     def apply(self, medium: M_contra) -> Attacked:
-        """Attack (H, W, 3) uint8 RGB, (n,) float32 samples or a ``Clip``, which stays as it is.
+        """Attack (H, W, 3) uint8 RGB, (n,) float32 samples, a ``Clip`` or an ``ImageFile``, which stays as it is.
 
         Raises:
             CohortError: The medium is too small for it, or the encoder is missing or refuses; one line.
@@ -97,6 +100,7 @@ class FileAttack(Generic[M]):
         name: See ``Attack``; likewise ``family``, ``strength``, ``seed``, ``revision`` and ``keeps_positions``.
         change: What is done before writing.
         writer: What is written; a codec's own attack changes nothing before.
+        seeded: Gives the change for another seed; ``None`` where nothing random happens or the seed is fixed.
     """
 
     name: str
@@ -107,6 +111,7 @@ class FileAttack(Generic[M]):
     seed: int | None = None
     revision: int = 1
     keeps_positions: bool = True
+    seeded: Callable[[int], Change[M]] | None = None
 
     @property
     def reproducible(self) -> Reproducible:
@@ -117,6 +122,10 @@ class FileAttack(Generic[M]):
         """See ``Attack``."""
         changed, record = self.change(medium)
         return Attacked(self.writer.encode(changed), self.writer.extension, {**record, "encoder": dict(self.writer.record)})
+
+    def with_seed(self, seed: int) -> FileAttack[M]:
+        """See ``Attack``."""
+        return self if self.seeded is None else replace(self, seed=seed, change=self.seeded(seed))
 
 
 def unchanged(medium: M) -> tuple[M, dict[str, Any]]:

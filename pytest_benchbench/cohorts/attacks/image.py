@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_benchbench.cohorts.attacks import image_compression, image_filters, image_geometry, image_tone
+from pytest_benchbench.cohorts.attacks import image_compression, image_filters, image_geometry, image_sharing, image_tone
 from pytest_benchbench.cohorts.attacks.attack import FileAttack, chained
 from pytest_benchbench.cohorts.attacks.image_compression import jpeg_writer
 from pytest_benchbench.cohorts.attacks.image_geometry import PNG, cropped_centre
@@ -34,5 +34,6 @@ ATTACKS: tuple[FileAttack[Pixels], ...] = (
     *image_tone.ATTACKS,
     _combined("combined-omniseal", 50, 1.5, 80, strength=None),  # of OmniSeal Bench, there called comb
     *(_combined(f"combined-{quality}", 71, 0.5, quality, strength=quality) for quality in (80, 60, 40)),  # of VideoSeal
+    *image_sharing.ATTACKS,
 )
 """Every image attack, each family from weak to strong."""

@@ -88,7 +88,7 @@ _JPEG_QUALITIES = (95, 90, 80, 75, 70, 60, 50, 40, 30, 20, 10)
 ATTACKS: tuple[FileAttack[Pixels], ...] = (
     *map(_jpeg, _JPEG_QUALITIES),
     *map(_jpeg_420, _JPEG_QUALITIES),
-    *map(_webp, (90, 80, 60, 40, 20)),
+    *map(_webp, (90, 80, 60, 50, 40, 20)),
     *map(_avif, (90, 80, 60, 40, 20)),
 )
 """Every attack of this module, each family from weak to strong."""

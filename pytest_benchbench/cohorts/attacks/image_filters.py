@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import PIL.ImageDraw
 import PIL.ImageEnhance
 import PIL.ImageFilter
 import PIL.ImageFont
+from numpy.typing import NDArray
 
 from pytest_benchbench.cohorts.attacks.attack import Change, FileAttack, named
-from pytest_benchbench.cohorts.attacks.image_geometry import PNG
-from pytest_benchbench.cohorts.attacks.noise import GENERATOR, normal_deviates
+from pytest_benchbench.cohorts.attacks.image_geometry import PLACE_GENERATOR, PNG, place_within
+from pytest_benchbench.cohorts.attacks.noise import GENERATOR, normal_deviates, uniform_words
 from pytest_benchbench.cohorts.pictures import Pixels
 
 TEXT = "benchbench"
@@ -118,6 +120,58 @@ def under_checkerboard(opacity: int) -> Change[Pixels]:
     return change
 
 
+def under_patch(opacity: int, seed: int) -> Change[Pixels]:
+    """Composite a patch of one colour, half as wide and as high as the picture, over a place of it.
+
+    Place and colour are drawn by the seed. The patch's alpha is ``opacity`` percent of 255 (halves rounded up) in its middle
+    and falls to 0 over the outer eighth of its shorter side; the rule is Pillow's ``alpha_composite``.
+    """
+
+    def change(pixels: Pixels) -> tuple[Pixels, dict[str, Any]]:
+        height, width = pixels.shape[:2]
+        across, down = max(1, width // 2), max(1, height // 2)
+        left, top = place_within((width - across, height - down), seed)
+        colour = [int(word) >> 56 for word in uniform_words(5, seed)[2:]]  # the first two words drew the place
+        soft = max(1, min(across, down) // 8)
+        alpha = (255 * opacity + 50) // 100
+        from_edge = np.minimum(_steps_from_edge(down)[:, np.newaxis], _steps_from_edge(across)[np.newaxis])
+        patch = np.empty((down, across, 4), dtype=np.uint8)
+        patch[:, :, :3] = colour
+        patch[:, :, 3] = alpha * np.minimum(from_edge, soft) // soft
+        composite = PIL.Image.fromarray(pixels).convert("RGBA")
+        composite.alpha_composite(PIL.Image.fromarray(patch), (left, top))
+        record = {
+            "overlay": "patch with soft edges",
+            "colour": colour,
+            "box": [left, top, left + across, top + down],
+            "soft_pixels": soft,
+            "opacity_percent": opacity,
+            "rule": "Pillow alpha_composite",
+            "generator": f"{PLACE_GENERATOR}; colour = the high bytes of the next 3 words",
+        }
+        return np.asarray(composite.convert("RGB")), record
+
+    return change
+
+
+def _steps_from_edge(side: int) -> NDArray[np.int64]:
+    """Count for each place of a side the steps to the nearer end, 1 for the ends."""
+    places = np.arange(side)
+    return np.minimum(places, side - 1 - places) + 1
+
+
+def _patch(opacity: int) -> FileAttack[Pixels]:
+    return FileAttack(
+        name=named("alpha-patch", opacity),
+        family="alpha-patch",
+        strength=opacity,
+        change=under_patch(opacity, seed=0),
+        writer=PNG,
+        seed=0,
+        seeded=partial(under_patch, opacity),
+    )
+
+
 def _kept(family: str, strength: float, change: Change[Pixels], *, seed: int | None = None) -> FileAttack[Pixels]:
     name = named(family, strength)
     return FileAttack(name=name, family=family, strength=strength, change=change, writer=PNG, seed=seed)
@@ -130,5 +184,6 @@ ATTACKS: tuple[FileAttack[Pixels], ...] = (
     *(_kept("noise", sigma, with_noise(sigma, seed=0), seed=0) for sigma in (1, 2, 5, 10, 20, 25, 40)),
     *(_kept("overlay-text", percent, with_text(percent)) for percent in (10, 25, 50, 75, 100)),
     *(_kept("alpha-composite", opacity, under_checkerboard(opacity)) for opacity in (5, 10, 25, 50, 75)),
+    *map(_patch, (25, 50, 75)),
 )
 """Every attack of this module, each family from weak to strong."""

@@ -1,11 +1,13 @@
 """Pictures resized, cropped, turned, mirrored and tilted.
 
-Plain names of resizes and crops restore the old size with LANCZOS; the others say so in theirs. What is left of a crop, and
+``resize``, ``crop``, ``crop-centre`` and the crops of one edge restore the old size with LANCZOS unless their names say
+otherwise; ``long-side`` and ``crop-somewhere`` never do. What is left of a crop, and
 what is turned or tilted, is never compared pixel by pixel.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +24,9 @@ PNG: Writer[Pixels] = Writer(encode_png, ".png", PNG_ENCODER)
 
 Edge = Literal["left", "top", "right", "bottom"]
 
+PLACE_GENERATOR = "PCG64 raw words; place = word * (room + 1) >> 64, across then down"
+"""How places are drawn, for the records."""
+
 
 def scaled(percent: int, *, restored: bool) -> Change[Pixels]:
     """Scale to ``percent`` of both sides (halves rounded up, at least one pixel) with LANCZOS, and back if ``restored``."""
@@ -34,6 +39,24 @@ def scaled(percent: int, *, restored: bool) -> Change[Pixels]:
             attacked = resize(attacked, (width, height))
         record = {"percent": percent, "resized_to": list(smaller), "filter": "lanczos", "size_restored": restored}
         return attacked, record
+
+    return change
+
+
+def fitted_into(long_side: int) -> Change[Pixels]:
+    """Scale until the longer side has ``long_side`` pixels, the other to the nearest (halves rounded up), with LANCZOS.
+
+    A picture that is no larger stays as it is and its record says so: nothing is ever scaled up.
+    """
+
+    def change(pixels: Pixels) -> tuple[Pixels, dict[str, Any]]:
+        height, width = pixels.shape[:2]
+        longer = max(height, width)
+        smaller = (width, height)
+        if longer > long_side:
+            smaller = (_part_of(width, long_side, longer), _part_of(height, long_side, longer))
+        record = {"long_side": long_side, "resized_to": list(smaller), "filter": "lanczos", "scaled": longer > long_side}
+        return resize(pixels, smaller), {**record, "size_restored": False}
 
     return change
 
@@ -61,6 +84,25 @@ def cropped_centre(percent: int, *, restored: bool) -> Change[Pixels]:
         return attacked, {"percent_of_side": percent, **record}
 
     return change
+
+
+def cropped_somewhere(percent: int, seed: int) -> Change[Pixels]:
+    """Keep ``percent`` of both sides (halves rounded up, at least one pixel) at a place drawn by the seed, and this size."""
+
+    def change(pixels: Pixels) -> tuple[Pixels, dict[str, Any]]:
+        height, width = pixels.shape[:2]
+        kept_width, kept_height = max(1, _percent_of(width, percent)), max(1, _percent_of(height, percent))
+        left, top = place_within((width - kept_width, height - kept_height), seed)
+        attacked, record = _cut(pixels, (left, top, left + kept_width, top + kept_height), restored=False)
+        return attacked, {"percent_of_side": percent, **record, "generator": PLACE_GENERATOR}
+
+    return change
+
+
+def place_within(room: tuple[int, int], seed: int) -> tuple[int, int]:
+    """Draw a place of 0 to ``room`` pixels from the left and from the top, each with the same chance."""
+    across, down = (int(word) for word in uniform_words(2, seed))
+    return across * (room[0] + 1) >> 64, down * (room[1] + 1) >> 64
 
 
 def cropped_edge(edge: Edge, percent: int, *, restored: bool) -> Change[Pixels]:
@@ -146,6 +188,10 @@ def _percent_of(side: int, percent: int) -> int:
     return (side * percent + 50) // 100
 
 
+def _part_of(side: int, numerator: int, denominator: int) -> int:
+    return max(1, (2 * side * numerator + denominator) // (2 * denominator))
+
+
 _VARIANTS = ((True, ""), (False, "-unrestored"))
 
 
@@ -191,6 +237,31 @@ def _crops() -> list[FileAttack[Pixels]]:
     return attacks
 
 
+def _fit(long_side: int) -> FileAttack[Pixels]:
+    return FileAttack(
+        name=named("long-side", long_side),
+        family="long-side",
+        strength=long_side,
+        change=fitted_into(long_side),
+        writer=PNG,
+        keeps_positions=False,
+    )
+
+
+def crop_somewhere(percent: int) -> FileAttack[Pixels]:
+    """Keep ``percent`` of both sides at a place that its seed draws; 0 unless it is given another one."""
+    return FileAttack(
+        name=named("crop-somewhere", percent),
+        family="crop-somewhere",
+        strength=percent,
+        change=cropped_somewhere(percent, seed=0),
+        writer=PNG,
+        seed=0,
+        keeps_positions=False,
+        seeded=partial(cropped_somewhere, percent),
+    )
+
+
 def _rotate(degrees: int) -> FileAttack[Pixels]:
     return FileAttack(
         name=named("rotate", degrees),
@@ -216,7 +287,9 @@ def _perspective(scale: float) -> FileAttack[Pixels]:
 
 ATTACKS: tuple[FileAttack[Pixels], ...] = (
     *_resizes(),
+    *map(_fit, (1024, 512, 256, 112)),
     *_crops(),
+    *map(crop_somewhere, (90, 75)),
     *map(_rotate, (5, 10, 15, 30, 45, 90)),
     FileAttack(name="hflip", family="hflip", change=mirrored, writer=PNG, keeps_positions=False),
     *map(_perspective, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),

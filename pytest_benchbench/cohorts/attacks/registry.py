@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_benchbench.cohorts import CohortUsageError
-from pytest_benchbench.cohorts.attacks import audio, image, video
+from pytest_benchbench.cohorts.attacks import audio, image, image_metadata, video
 from pytest_benchbench.cohorts.attacks.attack import Attack
 
 DEFAULT_IMAGE_ATTACKS: tuple[str, ...] = ("jpeg-90", "resize-75", "crop-5")
@@ -23,11 +23,16 @@ _ATTACKS: Mapping[str, Mapping[str, Attack[Any]]] = {
     "image": {attack.name: attack for attack in image.ATTACKS},
     "audio": {attack.name: attack for attack in audio.ATTACKS},
     "video": {attack.name: attack for attack in video.ATTACKS},
+    "image-file": {attack.name: attack for attack in image_metadata.ATTACKS},
 }
 
 
 def attacks_of(media_type: str) -> Mapping[str, Attack[Any]]:
-    """Give every attack on ``image`` (``Pixels``), ``audio`` (``Samples``) or ``video`` (``Clip``) by its name.
+    """Give every attack by its name.
+
+    Args:
+        media_type: ``image`` (``Pixels``), ``audio`` (``Samples``), ``video`` (``Clip``), or ``image-file`` (``ImageFile``)
+            for what is done to a file beside its pixels.
 
     Raises:
         CohortUsageError: There are no attacks on such media.
