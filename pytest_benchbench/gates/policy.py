@@ -1,9 +1,9 @@
 """What a gate demands: rules as YAML, built in or of one's own."""
+# ruff: noqa: N815 - the names are those of a dataset's rows
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,17 +13,17 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-from pytest_benchbench.evidence.grouping import CASE_FACETS
+from pytest_benchbench.gates.metrics import METRICS, Unit
+from pytest_benchbench.gates.policy_faults import policy_fault, rule_fault
+from pytest_benchbench.manifests.dataset import ResolutionGroup
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
+from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
 
 MAX_BYTES = 256 * 1024
 """A larger policy file is refused."""
 
-SLICE_FACETS = ("adapter", *CASE_FACETS)
-
 Bound = Literal["observed", "wilson_lower", "wilson_upper"]
-Unit = Literal["base", "row"]
 Operator = Literal["<=", ">=", "==", "<", ">"]
 Metric = Literal[
     "planned_count",
@@ -35,14 +35,26 @@ Metric = Literal[
     "unavailable_count",
     "unstable_count",
     "detection_rate",
+    "balanced_accuracy",
+    "real_recall",
+    "ai_recall",
+    "false_positive_rate",
+    "precision",
+    "brier",
+    "real_count",
+    "ai_count",
+    "real_source_count",
+    "generator_family_count",
+    "terminal_count",
 ]
 
-OWN_RULES = ("nothing_lost", "nothing_left_out", "one_suite_per_case", "verified_before_run")
-"""Rules that every decision contains, whatever the policy says; a policy cannot use their names."""
+HeldOut = Literal["verified", "any"]
 
-_CHOICES = {"metric": Metric, "op": Operator, "bound": Bound, "unit": Unit}
+_CHOICES = {"metric": Metric, "op": Operator, "bound": Bound, "unit": Unit, "held_out": HeldOut}
 
 _Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
+
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class PolicyError(Exception):
@@ -54,13 +66,15 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     Attributes:
         id: Names the rule in the decision; unique in its policy.
-        metric: What is counted, or the rate that is computed.
+        metric: What is counted, or the rate that is computed; see ``METRICS``.
         op: How the metric's value and ``value`` compare when the rule holds.
         value: Finite; a rate lies in [0, 1].
         bound: For a rate, the observed one or a bound of its two-sided 95 % Wilson interval.
-        unit: ``row``, or ``base``: all rows of one ``baseId`` or pair count as one.
-        slice: Only rows whose properties have these values.
+        unit: ``row``, or ``base``: all rows of one ``baseId`` or pair count as one. By default as the metric says.
+        slice: Only rows whose properties have these values; ``*`` decides the rule for each value that occurs.
         min_n: The rule fails where fewer units are available.
+        assumed: A true value of the rate, of which the decision says how likely it is to pass; the decision itself does not
+            depend on it.
     """
 
     id: _Identifier
@@ -68,9 +82,27 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     op: Operator
     value: float
     bound: Bound = "observed"
-    unit: Unit = "row"
+    unit: Unit | None = None
     slice: dict[str, str] | None = None
     min_n: Annotated[int, msgspec.Meta(ge=0)] = 0
+    assumed: float | None = None
+
+    @property
+    def is_about_scores(self) -> bool:
+        """Whether it measures scores, one adapter at a time, and not outcomes of rows."""
+        return METRICS[self.metric].about == "scores"
+
+
+class Derivative(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, order=True):
+    """A derivative that every base must have.
+
+    Attributes:
+        transform: As the rows write it.
+        resolutionGroup: The size at which it is shown.
+    """
+
+    transform: _Text
+    resolutionGroup: ResolutionGroup
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,12 +113,33 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         rules: At least one.
         description: For people.
         allow_lazy_verification: Whether evidence is accepted whose files were hashed only when their row came.
+        threshold: An image is called AI when its score is at least this.
+        required_transforms: Which derivatives every base must have: ``all-seen``, those that any base has; or a list.
+        requires: Names of score rows and the values that every row must have one of.
+        identity: Names that every score row must carry, ``generatorFamily`` AI rows only.
+        unmixed: Names that must have one value in all score rows; a row without it must have no fellow with it.
+        held_out: ``verified``: no real source and no generator family of the test split may occur in another one, and the
+            dataset manifest must be there to tell. ``any``: nobody asks.
+        max_attempt: The opening of the test split from which on evidence is refused; ``None`` for no limit.
     """
 
     name: _Identifier
     rules: Annotated[tuple[Rule, ...], msgspec.Meta(min_length=1)]
     description: str | None = None
     allow_lazy_verification: bool = False
+    threshold: float = RELEASE_THRESHOLD
+    required_transforms: Literal["all-seen"] | Annotated[tuple[Derivative, ...], msgspec.Meta(min_length=1)] = "all-seen"
+    requires: dict[str, _Text | Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]] = {}
+    identity: tuple[str, ...] = ()
+    unmixed: tuple[str, ...] = ()
+    held_out: HeldOut = "any"
+    max_attempt: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    @property
+    def is_about_scores(self) -> bool:
+        """Whether scores are looked at: by a rule, or by what is demanded of every score row."""
+        demands = self.requires or self.identity or self.unmixed or self.held_out == "verified"
+        return bool(demands) or any(rule.is_about_scores for rule in self.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,30 +203,15 @@ def _parse(data: bytes, display: str) -> LoadedPolicy:
         raise PolicyError(str(error)) from None
     except msgspec.ValidationError as error:
         raise PolicyError(f"{display}: {_field_first(str(error))}") from None
+    if (fault := policy_fault(policy)) is not None:
+        raise PolicyError(f"{display}: {fault}")
     for index, rule in enumerate(policy.rules):
-        if (fault := _fault(rule)) is not None:
+        if (fault := rule_fault(rule)) is not None:
             raise PolicyError(f"{display}: rules[{index}].{fault}")
         if rule.id in (other.id for other in policy.rules[:index]):
             raise PolicyError(f"{display}: rules[{index}].id: {rule.id} is given twice")
-    return LoadedPolicy(policy, hashlib.sha256(data).hexdigest())
-
-
-def _fault(rule: Rule) -> str | None:
-    """Say what is wrong with a rule beyond its types: field and reason, or ``None``."""
-    is_rate = rule.metric.endswith("_rate")
-    if rule.id in OWN_RULES:
-        return f"id: {rule.id} is a rule of every gate; choose another name"
-    if not math.isfinite(rule.value):
-        return f"value: expected a finite number, got {rule.value}"
-    if is_rate and not 0 <= rule.value <= 1:
-        return f"value: a rate lies in [0, 1], got {rule.value}"
-    if is_rate and rule.op == "==":
-        return "op: a rate is compared by <=, >=, < or >"
-    if not is_rate and rule.bound != "observed":
-        return f"bound: {rule.metric} is a count and has no interval; use observed"
-    if unknown := sorted(set(rule.slice or ()) - set(SLICE_FACETS)):
-        return f"slice: unknown property {unknown[0]!r}; known: {', '.join(SLICE_FACETS)}"
-    return None
+    rules = tuple(msgspec.structs.replace(rule, unit=rule.unit or METRICS[rule.metric].unit) for rule in policy.rules)
+    return LoadedPolicy(msgspec.structs.replace(policy, rules=rules), hashlib.sha256(data).hexdigest())
 
 
 def _field_first(message: str) -> str:
