@@ -69,7 +69,7 @@ class Archive:
         A file is opened once: the bytes that are packed are those that were hashed. Folders without a file are not kept.
 
         Raises:
-            ArchiveError: Something below it is neither file nor folder, such as a symbolic link, a name is not portable, there
+            ArchiveError: Something below it is neither file nor folder, such as a symbolic link, a name is unportable, there
                 are too many files, or they are too large.
         """
         for name, path in sorted(_walk(folder), key=lambda entry: entry[0].encode("utf-8", "surrogateescape")):
