@@ -114,6 +114,20 @@ def decode_alpha(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> npt.ND
         raise UndecodableArtifactError(_one_line(error)) from None
 
 
+def image_header(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[str, tuple[int, int]]:
+    """Give the format of an image file, and width and height as they are stored, without decoding a pixel.
+
+    Raises:
+        UndecodableArtifactError: The header of the file cannot be read, or it announces more than ``max_pixels``.
+    """
+    try:
+        with _QUIET:
+            opened = open_image(data, max_pixels)
+    except Exception as error:
+        raise UndecodableArtifactError(_one_line(error)) from None
+    return opened.format, opened.image.size
+
+
 def embedded_metadata(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[bytes, bytes]:
     """Give the EXIF block and the XMP packet that an image file's decoder hands out; empty where there is none.
 

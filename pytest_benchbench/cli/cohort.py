@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
+from pytest_benchbench.cli import cohort_stress
 from pytest_benchbench.cohorts import (
     CohortError,
     CohortUsageError,
@@ -181,6 +182,9 @@ def _perth_pixelseal(side: int, adapters: tuple[AdapterChoice, ...], **how: Any)
 def _sweep(family: str, carriers: str | None, side: int, adapters: tuple[AdapterChoice, ...], **how: Any) -> None:
     """One carrier set through the strengths of one attack family."""
     _carry_out(lambda: sweep.sweep(family, adapters, carriers=carriers, side=side), **how)
+
+
+command.add_command(cohort_stress.command)
 
 
 def _carry_out(

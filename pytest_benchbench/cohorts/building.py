@@ -14,7 +14,7 @@ import msgspec
 from pytest_benchbench.adapters.registry import installed_registry
 from pytest_benchbench.artifacts.verification import NamedFile, preflight
 from pytest_benchbench.cohorts import CohortError
-from pytest_benchbench.cohorts.gallery import Gallery, write_new
+from pytest_benchbench.cohorts.gallery import DESCRIPTION, MANIFEST, Gallery, write_new
 from pytest_benchbench.cohorts.provenance import dependency_versions, digest_of, recipe_sources
 from pytest_benchbench.cohorts.recipe import OpenedSchemes, Recipe, open_schemes, plan
 from pytest_benchbench.cohorts.rows import cohort_rows
@@ -22,8 +22,6 @@ from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folde
 from pytest_benchbench.manifests.reading import read_manifest
 from pytest_benchbench.manifests.watermark import WatermarkCase
 
-MANIFEST = "manifest.jsonl"
-DESCRIPTION = "cohort.json"
 STATES = ("clean", "marked", "attacked", "removed", "forged")
 
 Progress = Callable[[int, int], None]

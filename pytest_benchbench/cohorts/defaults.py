@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_benchbench.cohorts import CohortError, audio, real_image, synthetic_image, video
-from pytest_benchbench.cohorts.building import MANIFEST, build_cohort, build_digest, read_left_out
+from pytest_benchbench.cohorts.building import build_cohort, build_digest, read_left_out
+from pytest_benchbench.cohorts.gallery import MANIFEST
 from pytest_benchbench.cohorts.recipe import Recipe, open_schemes
 
 DEFAULT_COHORTS: dict[str, Callable[[], Recipe]] = {

@@ -10,6 +10,10 @@ from pathlib import Path
 from pytest_benchbench.artifacts.verification import read_verified
 from pytest_benchbench.cohorts.media import CohortMedium, Content
 
+MANIFEST = "manifest.jsonl"
+DESCRIPTION = "cohort.json"
+"""The files of a cohort besides its artifacts."""
+
 
 @dataclass(frozen=True, slots=True)
 class SavedArtifact:

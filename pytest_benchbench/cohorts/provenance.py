@@ -61,6 +61,8 @@ def dependency_versions(distributions: Iterable[str]) -> dict[str, str]:
             raise CohortError(f"{name} is not installed: pip install 'pytest-benchbench[{extras}]'") from None
     codecs = {
         "libjpeg-turbo": features.version("libjpeg_turbo") or features.version("jpg"),
+        "libavif": features.version("avif"),
+        "libwebp": features.version("webp"),
         "zlib": features.version("zlib"),
         "zlib-ng": features.version("zlib_ng"),
     }
