@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
 from typing import Literal
@@ -11,8 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.evidence.carriers import base_digest, bases_of
-from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
+from pytest_benchbench.evidence.carriers import BaseColumn, bases_of
+from pytest_benchbench.evidence.digest_column import DigestColumn, text_digest
 from pytest_benchbench.evidence.grouping import Standing
 from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
@@ -23,8 +22,6 @@ from pytest_benchbench.statistics.intervals import wilson_interval
 _COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
 
 _DECIDED = frozenset({"detected", "not_detected", "unstable"})
-
-_NAMELESS = bytes(TEXT_DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ class Measurement:
 class Tallies:
     """Sees every settled row once and then says whether rules hold.
 
-    Memory: 4 bytes a row, and 16 where a rule counts artifacts, 24 where one counts bases.
+    Memory: 4 bytes a row, 16 more where a rule counts artifacts or bases, and 8 more where one counts bases.
 
     Args:
         rules: What is measured.
@@ -91,18 +88,17 @@ class Tallies:
         self._rules = tuple(rules)
         self._facets = tuple(sorted({name for rule in self._rules for name in rule.slice or ()}))
         self.kinds = RowKinds(self._facets)
-        self._units = {unit: _UNITS[unit]() for unit in sorted({_unit(rule) for rule in self._rules} - {"row"})}
+        self._units = _Units({_unit(rule) for rule in self._rules} - {"row"})
 
     def add(self, settled: SettledRow, standing: Standing) -> None:
         """Take one row."""
         self.kinds.add(settled, standing)
-        for units in self._units.values():
-            units.add(settled.row)
+        self._units.add(settled.row)
 
     def measurements(self) -> Iterator[tuple[Rule, Measurement]]:
         """Say for each rule what was found, at least once, in the order of the rules."""
         of_rows = self.kinds.of_rows()
-        numbers = {unit: units.numbers() for unit, units in self._units.items()}
+        numbers = self._units.numbers()
         for rule in self._rules:
             takes = [self._takes(rule, kind) for kind in self.kinds.kinds]
             if _unit(rule) == "row":
@@ -135,43 +131,28 @@ def _unit(rule: Rule) -> Literal["row", "artifact", "base"]:
     return "artifact" if rule.metric == "detection_rate" else "row"
 
 
-class _Units(ABC):
-    """The unit that each row belongs to."""
+class _Units:
+    """The artifact and the base that each row belongs to, as far as rules count them."""
 
-    @abstractmethod
+    def __init__(self, wanted: Collection[str]) -> None:
+        self._artifacts = DigestColumn() if wanted else None  # bases are told by artifacts too
+        self._bases = BaseColumn() if "base" in wanted else None
+
     def add(self, row: EvidenceRow) -> None:
         """Take the next row."""
+        if self._artifacts is not None:
+            self._artifacts.append(text_digest(row.artifact.sha256.encode()))
+        if self._bases is not None:
+            self._bases.append(row)
 
-    @abstractmethod
-    def numbers(self) -> NDArray[np.intp]:
-        """Give for every row the number of its unit, from 0, and -1 where it belongs to none."""
-
-
-class _Artifacts(_Units):
-    def __init__(self) -> None:
-        self._digests = DigestColumn()
-
-    def add(self, row: EvidenceRow) -> None:
-        self._digests.append(text_digest(row.artifact.sha256.encode()))
-
-    def numbers(self) -> NDArray[np.intp]:
-        return self._digests.groups().numbers()
-
-
-class _Bases(_Units):
-    def __init__(self) -> None:
-        self._artifacts = _Artifacts()
-        self._bases = bytearray()
-
-    def add(self, row: EvidenceRow) -> None:
-        self._artifacts.add(row)
-        self._bases += base_digest(row)
-
-    def numbers(self) -> NDArray[np.intp]:
-        return bases_of(np.frombuffer(bytes(self._bases), dtype=np.uint64), self._artifacts.numbers())
-
-
-_UNITS: dict[str, type[_Units]] = {"artifact": _Artifacts, "base": _Bases}
+    def numbers(self) -> dict[str, NDArray[np.intp]]:
+        """Give for every row the number of its unit, from 0, and -1 where it belongs to none; by the name of the unit."""
+        if self._artifacts is None:
+            return {}
+        numbers = {"artifact": self._artifacts.groups().numbers()}
+        if self._bases is not None:
+            numbers["base"] = bases_of(self._bases.digests(), numbers["artifact"])
+        return numbers
 
 
 class _Shown:

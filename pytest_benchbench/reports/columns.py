@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.evidence.carriers import BASE_BYTES, base_digest
+from pytest_benchbench.evidence.carriers import BaseColumn
 from pytest_benchbench.evidence.digest_column import DigestColumn
 from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, Standing
 from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow, FidelityRecord
@@ -129,9 +129,7 @@ class RowColumns:
         self._numbers: dict[Kind, int] = {}
         self.kinds: list[Kind] = []
         self._of_rows = array("I")
-        self._bases = bytearray()
-        self._last_named: tuple[object, object] = (None, None)
-        self._last_base = bytes(BASE_BYTES)
+        self._bases = BaseColumn()
         self._artifacts = DigestColumn(_SHA256_BYTES)
         self._fidelities = bytearray()
         self._message_bits = array("I")
@@ -164,10 +162,7 @@ class RowColumns:
             self._take_detection(place, row.detection)
         self._fidelities.append(0 if standing == "not_run" else self._take_fidelity(place, row.fidelity))
         self._artifacts.append(artifact)
-        named = row.case.get("baseId"), row.case.get("pair_id")
-        if named != self._last_named:  # rows of one base mostly follow each other
-            self._last_named, self._last_base = named, base_digest(row)
-        self._bases += self._last_base
+        self._bases.append(row)
         self._of_rows.append(number)
         return self.kinds[number]
 
@@ -262,7 +257,7 @@ class RowColumns:
         return Rows(
             kinds=tuple(self.kinds),
             of_rows=np.frombuffer(self._of_rows, dtype=np.uint32),
-            bases=np.frombuffer(self._bases, dtype=np.uint64),
+            bases=self._bases.digests(),
             artifacts=self._artifacts,
             fidelity=np.frombuffer(self._fidelities, dtype=np.uint8),
             message_bits=np.frombuffer(self._message_bits, dtype=np.uint32),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ def reckon(
     left_out: int,
     lazy_verification: bool,
     unaccounted: int = 0,
-    also: Callable[[SettledRow], None] | None = None,
+    also: Sequence[Callable[[SettledRow], None]] = (),
 ) -> Reckoning:
     """Sum up evidence and apply a policy to it.
 
@@ -46,15 +46,14 @@ def reckon(
         left_out: Planned rows that the user left out.
         lazy_verification: Whether files were hashed only when their row came.
         unaccounted: Parts of the whole of which nobody knows how many rows they lost.
-        also: Sees every settled row too, before it is counted.
+        also: See every settled row too, before it is counted.
 
     Raises:
-        EvidenceError: A line that counts is not a row of evidence, contradicts itself, or ``also`` refuses it.
+        EvidenceError: A line that counts is not a row of evidence, contradicts itself, or one of ``also`` refuses it.
     """
     summary = Summary()
     decider = None if policy is None else Decider(policy)
-    takers = (also, summary.add, decider.add if decider else None)
-    evidence.feed(*(take for take in takers if take is not None))
+    evidence.feed(*also, summary.add, *([decider.add] if decider else []))
     facts = EvidenceFacts(
         lost=lost,
         left_out=left_out,

@@ -84,7 +84,7 @@ def conclude(
         lost=rows.lost,
         left_out=rows.left_out,
         lazy_verification=plan.settings.verify == "lazy",
-        also=cases.add if cases else None,
+        also=[cases.add] if cases else [],
     )
     report, decision = reckoned.report, reckoned.decision
     facts = run_facts(reckoned, lost=rows.lost, left_out=rows.left_out)

@@ -100,7 +100,7 @@ def merge_runs(
                 left_out=whole.planned.left_out,
                 lazy_verification=document["options"]["verify"] == "lazy",
                 unaccounted=whole.unaccounted,
-                also=_watched([detectors.add, *([cases.add] if cases else [])], joined, progress),
+                also=(detectors.add, *([cases.add] if cases else []), *([_told(joined, progress)] if progress else [])),
             )
             status = document["exit_status"] = _exit_status(runs, whole, reckoning)
             _write(beside, document, reckoning)
@@ -113,30 +113,20 @@ def merge_runs(
     return MergedRun(output, status, document, reckoning, whole, tuple(version_notes(runs)))
 
 
-def _watched(
-    takers: Sequence[Callable[[SettledRow], None]], joined: JoinedEvidence, progress: Progress | None
-) -> Callable[[SettledRow], None]:
-    """Hand each row to several takers, and tell how much of the joined evidence was read again."""
-
-    def take(settled: SettledRow) -> None:
-        for one in takers:
-            one(settled)
-
-    if progress is None:
-        return take
+def _told(joined: JoinedEvidence, progress: Progress) -> Callable[[SettledRow], None]:
+    """Tell how much of the joined evidence was read again, as rows pass."""
     rows = sum(part.ended for part in joined.parts)
     size = sum(part.part.evidence_bytes for part in joined.parts)
     seen = told = 0
 
-    def take_and_tell(settled: SettledRow) -> None:
+    def tell(_: SettledRow) -> None:
         nonlocal seen, told
-        take(settled)
         seen += 1
         if seen % _TOLD_AFTER == 0 and seen <= rows:
             progress(size * seen // rows - told)
             told = size * seen // rows
 
-    return take_and_tell
+    return tell
 
 
 def _exit_status(runs: Sequence[RecordedRun], whole: Whole, reckoning: Reckoning) -> int:

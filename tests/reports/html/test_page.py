@@ -62,7 +62,7 @@ def rendered(write):
     def render(rows, run=None, policy=None, **options):
         cases = Cases()
         reckoned = reckon(
-            index_evidence(write(rows)), run or {}, policy, lost=0, left_out=0, lazy_verification=False, also=cases.add
+            index_evidence(write(rows)), run or {}, policy, lost=0, left_out=0, lazy_verification=False, also=[cases.add]
         )
         return reckoned.report, render_html(reckoned.report, cases=cases, gate=reckoned.decision, **options)
 

@@ -58,7 +58,7 @@ def written(write):
     def write_page(rows, run=None, policy=None, pictures=None):
         cases = Cases()
         reckoned = reckon(
-            index_evidence(write(rows)), run or {}, policy, lost=0, left_out=0, lazy_verification=False, also=cases.add
+            index_evidence(write(rows)), run or {}, policy, lost=0, left_out=0, lazy_verification=False, also=[cases.add]
         )
         drawn = {case.key: pictures for case in cases.shown()} if pictures else None
         return render_html(reckoned.report, cases=cases, pictures=drawn, gate=reckoned.decision)
