@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
-from pytest_benchbench.statistics.score_mapping import CLIP, Method, ScoreMapping, mapping_fault
+from pytest_benchbench.statistics.logistic import CLIP
+from pytest_benchbench.statistics.score_mapping import Method, ScoreMapping, mapping_fault
 
 SCHEMA_VERSION: Final = 1
 

@@ -8,7 +8,9 @@ from pytest_benchbench import __version__
 
 _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
+    "calibrate": "Fit how raw scores become probabilities.",
     "compare": "Say what changed between two runs.",
+    "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "manifest": "Write a manifest from files of one's own.",
     "report": "Sum up one or several runs, or export their rows.",

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pytest_benchbench.statistics.logistic import CLIP, logit, sigmoid
 
 Method = Literal["identity", "temperature", "platt"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
 """From the fewest parameters to the most: of equals the earlier one is taken."""
-
-CLIP: Final = 1e-6
-"""Raw scores are moved into [CLIP, 1 - CLIP] before their logit is taken, which is then within 13.82 of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class ScoreMapping:
         method: Which of the three it is.
         slope: Finite and above 0; 1 for the identity.
         intercept: Finite; 0 but for Platt.
-        clip: Strictly between 0 and 0.5.
+        clip: Raw scores are moved into [clip, 1 - clip] before their logit is taken; strictly between 0 and 0.5.
 
     Raises:
         ValueError: A number lies outside its range.
@@ -58,7 +57,7 @@ class ScoreMapping:
             raise ValueError(f"a raw score lies in [0, 1]: {raw!r}")
         if self.method == "identity":
             return raw
-        return sigmoid(self.slope * clipped_logit(raw, self.clip) + self.intercept)
+        return sigmoid(self.slope * logit(raw, clip=self.clip) + self.intercept)
 
     def apply_all(self, raws: Iterable[float]) -> NDArray[np.float64]:
         """Give the probabilities for many raw scores: the same numbers, bit for bit, as ``apply`` gives for each.
@@ -104,17 +103,3 @@ def mapping_fault(method: Method, slope: float, intercept: float, clip: float) -
     if method == "identity" and slope != 1.0:
         return "slope", f"the identity has 1, got {slope!r}"
     return None
-
-
-def clipped_logit(raw: float, clip: float = CLIP) -> float:
-    """Give ``log(p / (1 - p))`` of a raw score moved into [clip, 1 - clip]."""
-    p = min(max(raw, clip), 1.0 - clip)
-    return math.log(p / (1.0 - p))
-
-
-def sigmoid(z: float) -> float:
-    """Give ``1 / (1 + exp(-z))`` of any finite number, without overflow."""
-    if z >= 0.0:
-        return 1.0 / (1.0 + math.exp(-z))
-    e = math.exp(z)
-    return e / (1.0 + e)
