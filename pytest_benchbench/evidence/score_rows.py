@@ -12,7 +12,7 @@ from pytest_benchbench.evidence.recorded_scores import RecordedScores
 from pytest_benchbench.evidence.run_facts import RunFacts as RunFacts
 from pytest_benchbench.evidence.score_manifest import ManifestCase as ManifestCase, ScoreManifest
 from pytest_benchbench.evidence.score_row import NAMES as NAMES, TERMINAL as TERMINAL, ScoreRow as ScoreRow
-from pytest_benchbench.evidence.score_source import ScoreError, ScoreSource
+from pytest_benchbench.evidence.score_source import ScoreError as ScoreError, ScoreSource as ScoreSource
 from pytest_benchbench.manifests.faults import ManifestError
 
 

@@ -179,7 +179,7 @@ def base_outcomes(
     *,
     count: int,
     pairs: NDArray[np.int64] | None = None,
-    required: int = 0,
+    required: int | NDArray[np.int64] = 0,
     threshold: float = RELEASE_THRESHOLD,
 ) -> BaseOutcomes:
     """Give each base one outcome, however many derivatives of it there are.
@@ -195,19 +195,21 @@ def base_outcomes(
         scores: In [0, 1]; looked at only where ``is_scored``.
         is_scored: Whether there is a score.
         count: How many bases there are.
-        pairs: Which required derivative each row is, 0 to ``required - 1``; below 0 for a row that is none of them, which
-            counts neither for its base nor against it. ``None``: every row counts, and none is missing.
-        required: How many derivatives are required of each base that has any row.
+        pairs: Which required derivative each row is, from 0; below 0 for a row that is none of them, which counts neither
+            for its base nor against it. ``None``: every row counts, and none is missing.
+        required: How many different derivatives are required of each base that has any row: a number for all of them, of
+            which ``pairs`` are 0 to ``required - 1``, or one for each base, of shape (count,).
         threshold: From which score on a row is called AI.
 
     Raises:
         TwoLabelsError: A base has both labels.
-        ValueError: A base or pair lies outside its range, or a score that counts is not finite.
+        ValueError: A base or pair lies outside its range, a base has more derivatives than are required of it, or a score
+            that counts is not finite.
     """
     known = bases >= 0
     if known.any() and int(bases.max()) >= count:
         raise ValueError(f"bases must lie below {count}")
-    if pairs is not None and len(pairs) and int(pairs.max()) >= required:
+    if pairs is not None and len(pairs) and isinstance(required, int) and int(pairs.max()) >= required:
         raise ValueError(f"pairs must lie below {required}")
     if not np.isfinite(scores[is_scored]).all():
         raise ValueError("scores must be finite")
@@ -218,10 +220,20 @@ def base_outcomes(
     missing = np.zeros(count, dtype=np.intp)
     if pairs is not None:
         has_row = np.bincount(bases[known], minlength=count) > 0
-        cells = np.unique(bases[counts] * required + pairs[counts]) if required else np.zeros(0, dtype=np.int64)
-        missing = np.where(has_row, required - np.bincount(cells // max(required, 1), minlength=count), 0)
+        missing = np.where(has_row, required - _different(bases[counts], pairs[counts], count), 0)
+        if (missing < 0).any():
+            raise ValueError("a base has more derivatives than are required of it")
     succeeded = (failing == 0) & (missing == 0) & (of_bases >= 0)
     return BaseOutcomes(of_bases, succeeded, failing, missing)
+
+
+def _different(bases: NDArray[np.int64], pairs: NDArray[np.int64], count: int) -> NDArray[np.intp]:
+    """Count the different pairs of each base, of shape (count,)."""
+    width = int(pairs.max()) + 1 if len(pairs) else 1
+    cells = np.sort(bases * width + pairs)
+    is_first = np.ones(len(cells), dtype=np.bool_)
+    is_first[1:] = cells[1:] != cells[:-1]
+    return np.bincount(cells[is_first] // width, minlength=count)
 
 
 def _labels_of_bases(bases: NDArray[np.int64], labels: NDArray[np.int8], count: int) -> NDArray[np.int8]:
