@@ -1,0 +1,1 @@
+"""Rules over a whole dataset: what a single row, sound by itself, cannot show."""
