@@ -39,6 +39,9 @@ RESULTS = frozenset({0, 1, 21})
 
 INCOMPLETE = 21
 
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
+"""Dask gives some of them levels and handlers of their own."""
+
 
 class Listener(Protocol):
     """Is told what happens while shards run."""
@@ -96,8 +99,14 @@ def import_distributed() -> Any:
         import distributed
     except ImportError as error:
         raise EngineError(f"--engine: needs dask.distributed ({one_line(error)}); {INSTALL}") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    be_silent()
     return distributed
+
+
+def be_silent() -> None:
+    """Let dask and what it runs on log nothing in this process: they show whole tracebacks of what is told in a line."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def await_workers(client: Client, workers: int, seconds: float) -> int:

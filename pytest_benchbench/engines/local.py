@@ -9,7 +9,7 @@ import signal
 from collections.abc import Iterator
 
 from pytest_benchbench.engines import EngineError
-from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, import_distributed, one_line
+from pytest_benchbench.engines.dask_engine import CONNECT_SECONDS, Client, be_silent, import_distributed, one_line
 
 
 @contextlib.contextmanager
@@ -40,6 +40,7 @@ def local_workers(count: int | None) -> Iterator[Client]:
         started as cluster,
         distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False) as client,
     ):
+        client.run(be_silent)
         yield client
 
 

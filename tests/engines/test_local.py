@@ -121,3 +121,28 @@ def test_workers_are_reachable_by_this_machine_alone(tmp_path):
     addresses = done.stdout.split()
     assert len(addresses) > 2
     assert set(addresses) == {"127.0.0.1"}
+
+
+TROUBLED = """
+import logging
+from pytest_benchbench.engines.local import local_workers
+
+def complain():
+    for name in ("distributed", "distributed.client", "distributed.worker", "tornado.application", "asyncio"):
+        try:
+            raise RuntimeError("nobody needs to know")
+        except RuntimeError:
+            logging.getLogger(name).exception("it went wrong")
+    return 1
+
+if __name__ == "__main__":
+    with local_workers(1) as client:
+        print(complain() + sum(client.run(complain).values()))
+"""
+
+
+def test_what_goes_wrong_inside_dask_is_not_shown(tmp_path):
+    script = tmp_path / "troubled.py"
+    script.write_text(TROUBLED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    assert (done.stdout, done.stderr) == ("2\n", "")
