@@ -15,6 +15,7 @@ from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation import SliceError, slices_of
 from pytest_benchbench.reports.evaluation_document import evaluation_document
 from pytest_benchbench.reports.evaluation_markdown import evaluation_blocks, series_name
+from pytest_benchbench.reports.evaluation_schema import evaluation_schema
 
 
 def _slices(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -22,6 +23,12 @@ def _slices(context: click.Context, parameter: click.Parameter, value: tuple[str
         return slices_of(value)
     except SliceError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(msgspec.json.format(msgspec.json.encode(evaluation_schema()), indent=2).decode())
+        context.exit()
 
 
 @click.command("evaluate")
@@ -42,6 +49,14 @@ def _slices(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--output", type=click.Path(path_type=Path), help="Write the JSON to this new file instead.")
 @click.option(
     "--json/--table", "as_json", default=None, help="Print JSON, or tables for people. [JSON; with --output tables]"
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of the JSON, and do nothing else.",
 )
 def command(
     scores: Path,

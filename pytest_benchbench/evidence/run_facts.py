@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.evidence.opened_split import opening_of
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.repeated_run import RepeatedRun
 
@@ -21,9 +21,9 @@ class RunFacts:
         gaps: What the run lacks, one line each; evidence without a ``run.json`` lacks the knowledge whether it is all.
         select: The conditions of ``--bench-select``, as they were given.
         split: The split that was opened; ``None`` where none was named.
-        is_lazy: Whether artifacts were verified only as they were read.
-        attempt: How often the test split had been opened with this run, by the ledger; ``None`` where nobody knows.
-        ledger: The name of the ledger.
+        is_lazy: Whether artifacts were verified only as they were read; ``None`` where nobody knows.
+        attempt: It is the n-th opening of its test split; ``None`` for a run that opened none, as far as is known.
+        ledger: The name of the ledger that counts.
         manifests: Name and SHA-256 of each manifest.
     """
 
@@ -32,7 +32,7 @@ class RunFacts:
     gaps: tuple[str, ...]
     select: tuple[str, ...]
     split: str | None
-    is_lazy: bool
+    is_lazy: bool | None
     attempt: int | None
     ledger: str | None
     manifests: tuple[tuple[str, str], ...]
@@ -45,10 +45,8 @@ class RunFacts:
             RecordedRunError: What it says is of another shape than a run writes.
         """
         document = run.document
-        options, opening = _mapping(run, document, "options"), _mapping(run, document, "opening")
-        attempt, select = opening.get("attempt"), options.get("select") or []
-        if attempt is not None and (isinstance(attempt, bool) or not isinstance(attempt, int) or attempt < 1):
-            raise RecordedRunError(f"{run.path}: opening.attempt: expected a number from 1 on")
+        options, opening = document.get("options", {}), opening_of(document)
+        select = options.get("select") or []
         if not isinstance(select, list):
             raise RecordedRunError(f"{run.path}: options.select: expected an array")
         return cls(
@@ -57,18 +55,11 @@ class RunFacts:
             gaps=run.gaps,
             select=tuple(map(one_line, select)),
             split=_text(options.get("split")),
-            is_lazy=options.get("verify") == "lazy",
-            attempt=attempt,
-            ledger=_text(opening.get("ledger")),
+            is_lazy=options["verify"] == "lazy" if options else None,
+            attempt=None if opening is None else opening.attempt,
+            ledger=None if opening is None else one_line(opening.ledger),
             manifests=tuple((one_line(each["name"]), one_line(each["sha256"])) for each in document.get("manifests", ())),
         )
-
-
-def _mapping(run: RepeatedRun, document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = document.get(name) or {}
-    if not isinstance(value, dict):
-        raise RecordedRunError(f"{run.path}: {name}: expected an object")
-    return value
 
 
 def _text(value: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.escaping import cell, plain
 from pytest_benchbench.reports.pipe_tables import pipe_table, rate_cells, text_of
 
 Line = dict[str, Any]
@@ -27,6 +27,41 @@ WARNINGS: Final = {
 }
 
 _RATES: Final = ("ai_recall", "real_recall", "false_positive_rate", "precision")
+
+
+def evaluation_section(results: Line) -> Iterator[str]:
+    """Write the figures of a report's labelled rows, where it has any.
+
+    Args:
+        results: The section ``results`` of a report.
+    """
+    if evaluation := results.get("evaluation"):
+        yield "## How well AI images are told from real ones"
+        yield from evaluation_blocks(evaluation["series"], evaluation["threshold"])
+
+
+def evaluation_lines(results: Line) -> list[str]:
+    """Say in one plain line for each series and score of a report how many were right, where it has labelled rows."""
+    lines = []
+    for line in (results.get("evaluation") or {"series": ()})["series"]:
+        name = plain(_told(line))
+        if line["refused"] is not None:
+            lines.append(f"{name}: no figures: {plain(line['refused'])}")
+        for quantity, found in line["scores"].items():
+            overall = found["overall"]
+            told = overall if overall["bases"] is None else overall["bases"]
+            unit = "rows" if overall["bases"] is None else "bases"
+            recalls = [f"{of} {_recall(told[name])}" for of, name in (("AI recall", "ai_recall"), ("real", "real_recall"))]
+            terminal = sum(overall["terminal"].values())
+            without = f", {terminal} row{'' if terminal == 1 else 's'} without a score" if terminal else ""
+            lines.append(f"{name}: {quantity}: {', '.join(recalls)} of {unit}{without}")
+    return lines
+
+
+def _recall(rate: Line) -> str:
+    if rate["rate"] is None:
+        return "-"
+    return f"{rate['rate']:.4f} ({rate['k']}/{rate['n']}, at least {rate['wilson95_low']:.4f})"
 
 
 def series_name(line: Line) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_benchbench.gates.decision import Decision, describe_rule
 from pytest_benchbench.reports.escaping import plain
-from pytest_benchbench.reports.wording import case_line, outcome_line
+from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
+from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_line
 
 MISMATCHES = 10
 
@@ -30,15 +31,17 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
 
     Returns:
         Lines without line ends and without control characters: the verdict (what makes the run incomplete, the gate with the
-        rules that did not pass if there is one, and the outcomes), rows by adapter and state, the worst slices where the
-        mismatches alone do not tell, and the first mismatches.
+        rules that did not pass if there is one, and the outcomes), which attempt at a test split it was, rows by adapter and
+        state, what labelled rows come to, the worst slices where the mismatches alone do not tell, and the first mismatches.
     """
     results = document["results"]
     incomplete = _incomplete(document["environment"], results["outcomes"], has_gate=gate is not None)
     return [
         *incomplete,
         *_verdict(results, gate),
+        *_attempt(document["environment"]),
         *_counts(results["tables"]["adapter_state"]),
+        *evaluation_lines(results),
         *_worst_slices(results),
         *_mismatches(results["mismatches"]),
     ]
@@ -68,6 +71,11 @@ def _verdict(results: dict[str, Any], gate: Decision | None) -> list[str]:
         failed = [f"  {plain(describe_rule(rule))}" for rule in gate.rules if rule.passed is not True]
         lines = [f"gate {plain(gate.policy.name)}: {gate.decision}", *failed, *lines]
     return lines
+
+
+def _attempt(run: Mapping[str, Any]) -> list[str]:
+    attempt = attempt_line(run)
+    return [] if attempt is None else [plain(attempt)]
 
 
 def _counts(table: Sequence[dict[str, Any]]) -> list[str]:

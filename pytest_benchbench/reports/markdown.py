@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import cell
+from pytest_benchbench.reports.evaluation_markdown import evaluation_section
 from pytest_benchbench.reports.leaves import leaves
 from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
 from pytest_benchbench.reports.markdown_runs import run_sections
 from pytest_benchbench.reports.markdown_tables import message_section, timing_section, verdict_sections
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, values_of
-from pytest_benchbench.reports.wording import outcome_line, where
+from pytest_benchbench.reports.wording import attempt_line, outcome_line, where
 
 LISTED = 100
 """How many rows a list shows; ``report.json`` has more."""
@@ -41,10 +42,13 @@ def render_markdown(document: dict[str, Any]) -> str:
     series = results["tables"]["adapter"]
     identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
     blocks = ["# Benchmark report", outcome_line(results) + ".", *_gaps(document["environment"])]
+    if (attempt := attempt_line(document["environment"])) is not None:
+        blocks.append(cell(f"Opening: {attempt}."))
     if series and "suite" not in identity:
         blocks.append(f"Suite: {cell(series[0]['suite'])}")
     blocks += run_sections(document)
     blocks += worst_slices_section(results, identity)
+    blocks += evaluation_section(results)
     for name, (title, columns) in _LISTS.items():
         blocks += _list(title, results[name], (*identity, *columns))
     if "unstable_across_runs" in results:

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_benchbench.evidence.grouping import STANDINGS
 from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.reports.columns import DETECTION_QUANTITIES, FIDELITY_QUANTITIES
+from pytest_benchbench.reports.evaluation_schema import evaluation_definitions, series_schema
 from pytest_benchbench.reports.schema_parts import (
     ANY,
     COUNT,
@@ -27,6 +28,8 @@ from pytest_benchbench.reports.schema_parts import (
     object_of,
     or_null,
     ref,
+    reliability_bins,
+    shared_definitions,
 )
 from pytest_benchbench.reports.summary import REMOVAL_OUTCOMES, SCHEMA_VERSION
 from pytest_benchbench.reports.tables import ARMS, TABLES, TABLES_WHERE_ANY
@@ -77,23 +80,10 @@ def _definitions() -> dict[str, Schema]:
         "coverage": SHARE,
     }
     return {
-        "rate": object_of(
-            {
-                "k": COUNT,
-                "n": COUNT,
-                "rate": or_null(SHARE),
-                "wilson95_low": or_null(SHARE),
-                "wilson95_high": or_null(SHARE),
-            },
-            "k of n with the two-sided 95 % Wilson interval; null for n = 0.",
-        ),
+        **shared_definitions(),
         "bases": object_of(
             {"count": COUNT, "detected_in_all": ref("rate"), "detected_in_any": ref("rate")},
             "One outcome for each base that has a decided artifact.",
-        ),
-        "clustered95": object_of(
-            {"low": SHARE, "high": SHARE, "effective_n": NUMBER, "design_effect": NUMBER},
-            "The 95 % interval that allows for artifacts of one base.",
         ),
         "range": object_of({"rows": COUNT, **_EXTREMES}, "Over rows; the median is nearest rank."),
         "numbers": object_of({"n": COUNT, **_EXTREMES}, "Over the n rows that have the number."),
@@ -157,6 +147,13 @@ def _results() -> Schema:
         },
         "What was observed; the same observations give the same bytes.",
         optional={
+            "evaluation": object_of(
+                {
+                    "threshold": SHARE,
+                    "series": array_of(series_schema({"suite": TEXT, "params": TEXT_OR_NULL}, optional={"run": _RUN})),
+                },
+                "Only of labelled rows: how well their scorers tell AI images from real ones.",
+            ),
             "repetition": object_of(
                 {"runs": FROM_1, "rows": COUNT, "rows_in_every_run": COUNT},
                 "Only of several runs: planned rows, each once, and how many of them every run has.",
@@ -268,17 +265,7 @@ def _flows() -> dict[str, Schema]:
             object_of(
                 {
                     **_SERIES,
-                    "bins": array_of(
-                        object_of(
-                            {
-                                "low": SHARE,
-                                "high": SHARE,
-                                "n": COUNT,
-                                "mean_score": or_null(SHARE),
-                                "detected_expected": COUNT,
-                            }
-                        )
-                    ),
+                    "bins": reliability_bins(),
                 }
             ),
             "Scores in [0, 1] against asserted verdicts.",
@@ -375,4 +362,4 @@ def report_schema() -> dict[str, Any]:
         optional={"runs": array_of(_run(), "Only of benchbench report: the runs, in the order of their numbers.")},
     )
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Report of pytest-benchbench"}
-    return {**schema, **root, "$defs": _definitions()}
+    return {**schema, **root, "$defs": {**_definitions(), **evaluation_definitions()}}

@@ -51,5 +51,31 @@ def object_of(
     }
 
 
+def shared_definitions() -> dict[str, Schema]:
+    """Describe what several documents have in their ``$defs``."""
+    return {
+        "rate": object_of(
+            {
+                "k": COUNT,
+                "n": COUNT,
+                "rate": or_null(SHARE),
+                "wilson95_low": or_null(SHARE),
+                "wilson95_high": or_null(SHARE),
+            },
+            "k of n with the two-sided 95 % Wilson interval; null for n = 0.",
+        ),
+        "clustered95": object_of(
+            {"low": SHARE, "high": SHARE, "effective_n": NUMBER, "design_effect": NUMBER},
+            "The 95 % interval that allows for artifacts of one base.",
+        ),
+    }
+
+
+def reliability_bins() -> Schema:
+    """Describe scores against what they were given for."""
+    bin_ = {"low": SHARE, "high": SHARE, "n": COUNT, "mean_score": or_null(SHARE), "detected_expected": COUNT}
+    return array_of(object_of(bin_))
+
+
 def _described(description: str | None) -> Schema:
     return {"description": description} if description else {}

@@ -23,6 +23,7 @@ from pytest_benchbench.reports.provenance import Provenance
 from pytest_benchbench.reports.ranges import detection_ranges, fidelity_ranges
 from pytest_benchbench.reports.reliability import reliability
 from pytest_benchbench.reports.robustness import robustness
+from pytest_benchbench.reports.scored_rows import ScoredRows
 from pytest_benchbench.reports.tables import VerdictTables
 from pytest_benchbench.reports.timing import TimingTally
 from pytest_benchbench.reports.transitions import transitions
@@ -77,6 +78,7 @@ class Summary:
         self._columns = RowColumns(self._fields)
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
+        self._scored = ScoredRows()
         self._attempts = 0
         self._retried = 0
         self._timing = TimingTally()
@@ -88,7 +90,7 @@ class Summary:
         Args:
             number: Of the run, from 1.
         """
-        self._listings.run = number
+        self._listings.run = self._scored.run = number
 
     def add(self, settled: SettledRow) -> None:
         """Count one settled row.
@@ -105,6 +107,7 @@ class Summary:
             self._removal[*kind.series, kind.facets.transform, outcome] += 1
         if settled.unstable or settled.outcome not in AS_EXPECTED:
             self._listings.add(settled)
+        self._scored.add(settled)
         self._timing.add(row)
         self._provenance.add(row)
 
@@ -144,6 +147,7 @@ class Summary:
             "histograms": histograms(rows),
             "reliability": reliability(rows),
             **worst_slices(rows),
+            **self._scored.results(),
             **self._listings.results(),
         }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from pytest_benchbench.evidence.opened_split import opening_of
 
 WORST_FIRST = ("error", "mismatch", "unavailable", "not_run", "known_mismatch", "match", "measured")
 
@@ -12,6 +15,18 @@ def outcome_line(results: dict[str, Any]) -> str:
     rows, outcomes = results["rows"], results["outcomes"]
     counts = ", ".join(f"{outcomes[name]} {name.replace('_', ' ')}" for name in WORST_FIRST if outcomes[name])
     return f"{rows} row{'' if rows == 1 else 's'}" + (f": {counts}" if counts else "")
+
+
+def attempt_line(run: Mapping[str, Any]) -> str | None:
+    """Say which opening of a test split a run was; ``None`` for one that opened none.
+
+    Args:
+        run: The content of ``run.json``; the name of the ledger is as it came.
+    """
+    opening = opening_of(run)
+    if opening is None:
+        return None
+    return f"attempt {opening.attempt} at this test split, by any model ({opening.ledger})"
 
 
 def where(entry: dict[str, Any]) -> str:
