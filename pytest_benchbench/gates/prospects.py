@@ -1,0 +1,365 @@
+"""What a policy would decide about a detector of known error rates, before anything is measured.
+
+What is supposed: every base has a score for each of its derivatives. A real base fails with one probability and an AI base
+with another, whatever the other bases do. Real bases are dealt evenly to their sources, AI bases to their families. A base
+that fails is taken to fail in every group of derivatives (transform, resolution group) that a rule is about, which is the
+worst case for such a rule. Under this the chance to pass is an exact sum of products of binomial probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS, EACH, METRICS
+from pytest_benchbench.gates.policy import Policy, Rule
+from pytest_benchbench.statistics.binomial import masses
+from pytest_benchbench.statistics.classification import Confusion
+from pytest_benchbench.statistics.power import SampleSize, base_failure_rate, holds, most_failures, trials_needed
+
+MAX_STEPS = 2000
+"""How many numbers of bases are tried out beyond those that single rules need."""
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
+
+_GROUPED_BY = {0: "source", 1: "generatorFamily"}
+
+Kind = Literal["real", "ai", "both", "count"]
+
+
+class Bases(msgspec.Struct, frozen=True):
+    """What is to be measured.
+
+    Attributes:
+        real: Real bases, at least 1.
+        ai: AI bases, at least 1.
+        real_sources: Sources of the real bases, 1 to ``real``.
+        generator_families: Families of the AI bases, 1 to ``ai``.
+        derivatives: Of each base, at least 1.
+    """
+
+    real: int
+    ai: int
+    real_sources: int
+    generator_families: int
+    derivatives: int = 1
+
+
+class ErrorRates(msgspec.Struct, frozen=True):
+    """How often a detector is wrong about one derivative.
+
+    Attributes:
+        false_positive: Probability that a real one is called AI, in [0, 1].
+        miss: Probability that an AI one is called real, in [0, 1].
+    """
+
+    false_positive: float
+    miss: float
+
+    def of_bases(self, derivatives: int) -> ErrorRates:
+        """Give how often one of several independent derivatives of a base is wrong, which makes the base fail."""
+        return ErrorRates(base_failure_rate(self.false_positive, derivatives), base_failure_rate(self.miss, derivatives))
+
+
+class RuleProspect(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule by itself.
+
+    Attributes:
+        id: The rule.
+        slice: The rows that it is about.
+        n: Bases that it is about, of the smallest group where it is about several; ``None`` where nothing is said of it.
+        groups: How many groups it is about: sources, families, or 1.
+        max_failures: The most failures with which it holds at ``n``; ``None`` where it cannot hold or counts no failures.
+        probability: To pass it in all groups; ``None`` where nothing is said of it.
+        left_out: Why nothing is said of it.
+    """
+
+    id: str
+    slice: dict[str, str] | None
+    n: int | None = None
+    groups: int = 1
+    max_failures: int | None = None
+    probability: float | None = None
+    left_out: str | None = None
+
+
+class Prospect(msgspec.Struct, frozen=True):
+    """What a policy would decide.
+
+    Attributes:
+        probability: To pass all rules of which something is said, in [0, 1].
+        real: To pass those about real bases alone.
+        ai: To pass those about AI bases alone.
+        rules: Each rule of the policy in its order.
+    """
+
+    probability: float
+    real: float
+    ai: float
+    rules: list[RuleProspect]
+
+
+class NeededBases(msgspec.Struct, frozen=True):
+    """How many bases pass one rule by itself with some probabilities.
+
+    Attributes:
+        id: The rule.
+        of: What is counted: real bases or AI bases, in all or in each group.
+        groups: How many groups the rule is about: sources, families, or 1.
+        sizes: Smallest number, and number from which on all are enough, for each probability; ``None`` where none is.
+    """
+
+    id: str
+    of: str
+    groups: int
+    sizes: list[SampleSize | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """A rule with the bases that it is about.
+
+    Attributes:
+        rule: The rule.
+        kind: Whose failures it bounds, or that it counts bases; ``None`` where nothing is said of it.
+        sizes: How many bases it is about, of each group.
+        left_out: Why nothing is said of it.
+    """
+
+    rule: Rule
+    kind: Kind | None
+    sizes: tuple[int, ...] = ()
+    left_out: str | None = None
+
+    def most(self, size: int) -> int | None:
+        """Give the most failures that a group of a size may have."""
+        return None if size < self.rule.min_n else most_failures(self.rule, size)
+
+
+def prospect(policy: Policy, bases: Bases, rates: ErrorRates) -> Prospect:
+    """Say how likely a policy is passed.
+
+    Args:
+        policy: The rules.
+        bases: What is to be measured.
+        rates: How often the detector is wrong about one derivative.
+    """
+    failing = rates.of_bases(bases.derivatives)
+    demands = [_demand(rule, bases) for rule in policy.rules]
+    return Prospect(
+        probability=_passes(demands, bases, failing),
+        real=float(_of_class(demands, "real", bases, failing).sum()),
+        ai=float(_of_class(demands, "ai", bases, failing).sum()),
+        rules=[
+            RuleProspect(
+                id=demand.rule.id,
+                slice=demand.rule.slice,
+                n=min(demand.sizes, default=None),
+                groups=max(len(demand.sizes), 1),
+                max_failures=demand.most(min(demand.sizes)) if demand.kind in ("real", "ai") else None,
+                probability=None if demand.kind is None else _passes([demand], bases, failing),
+                left_out=demand.left_out,
+            )
+            for demand in demands
+        ],
+    )
+
+
+def bases_of_rules(policy: Policy, bases: Bases, rates: ErrorRates, probabilities: Sequence[float]) -> list[NeededBases]:
+    """Say for each rule about a rate of one class how many bases pass it by itself.
+
+    A rule about several groups is passed in all of them; the bases of one group are told.
+
+    Args:
+        policy: The rules. A rule that demands a number of bases is kept by the rules about the same bases.
+        bases: What is to be measured; the numbers of bases themselves do not matter.
+        rates: How often the detector is wrong about one derivative.
+        probabilities: To pass, each strictly between 0 and 1.
+    """
+    failing = rates.of_bases(bases.derivatives)
+    demands = [_demand(rule, bases) for rule in policy.rules]
+    needed = []
+    for demand in demands:
+        if demand.kind not in ("real", "ai"):
+            continue
+        groups = len(demand.sizes)
+        rate = failing.false_positive if demand.kind == "real" else failing.miss
+        of = f"{'real' if demand.kind == 'real' else 'AI'} bases{_of_each(demand)}"
+        shares = [probability ** (1 / groups) for probability in probabilities]
+        sizes = trials_needed(demand.rule, rate, shares, at_least=_least(demand, demands))
+        needed.append(NeededBases(demand.rule.id, of, groups, sizes))
+    return needed
+
+
+def bases_of_policy(
+    policy: Policy, bases: Bases, rates: ErrorRates, probabilities: Sequence[float], needed: Sequence[NeededBases]
+) -> list[int | None]:
+    """Say how many bases of each class pass all rules together.
+
+    Args:
+        policy: The rules.
+        bases: Sources, families and derivatives of what is to be measured.
+        rates: How often the detector is wrong about one derivative.
+        probabilities: To pass, each strictly between 0 and 1.
+        needed: What ``bases_of_rules`` gives for the same.
+
+    Returns:
+        For each probability the smallest number of bases, the same of both classes, that passes with it. A few more may pass
+        less often: see ``SampleSize``. ``None`` where no number that was tried out does.
+    """
+    fewest = max(bases.real_sources, bases.generator_families)
+    found: list[int | None] = []
+    for place in range(len(probabilities)):
+        sizes = [(each.sizes[place], each.groups) for each in needed]
+        starts = [fewest, *((size.first - 1) * groups + 1 for size, groups in sizes if size is not None)]
+        within = all(size is not None for size, _ in sizes)
+        found.append(_first(policy, bases, rates, probabilities[place], max(starts)) if within else None)
+    return found
+
+
+def least_bases(policy: Policy) -> tuple[int, int, int, int]:
+    """Give the real bases, AI bases, sources and families that a policy demands at least; 1 where it does not say."""
+
+    def least(metric: str) -> int:
+        return max((_least_of(rule) for rule in policy.rules if rule.metric == metric and not rule.slice), default=1)
+
+    return least("real_count"), least("ai_count"), least("real_source_count"), least("generator_family_count")
+
+
+def _first(policy: Policy, bases: Bases, rates: ErrorRates, probability: float, start: int) -> int | None:
+    failing = rates.of_bases(bases.derivatives)
+    for n in range(start, start + MAX_STEPS):
+        tried = msgspec.structs.replace(bases, real=n, ai=n)
+        if _passes([_demand(rule, tried) for rule in policy.rules], tried, failing) >= probability:
+            return n
+    return None
+
+
+def _demand(rule: Rule, bases: Bases) -> _Demand:
+    """Say which bases a rule is about."""
+    metric = METRICS[rule.metric]
+    if metric.about != "scores":
+        return _Demand(rule, None, left_out="it is not about scores")
+    if rule.metric == "terminal_count":
+        return _Demand(rule, None, left_out="every row is taken to have a score")
+    if rule.metric == "brier":
+        return _Demand(rule, None, left_out="it depends on the scores themselves")
+    if rule.unit == "row" and bases.derivatives > 1:
+        return _Demand(rule, None, left_out="it counts rows, and those of one base depend on each other")
+    named = {name: value for name, value in (rule.slice or {}).items() if name not in (*DERIVATIVE_FACETS, "adapter")}
+    grouped_by = None if metric.label is None else _GROUPED_BY[metric.label]
+    if named and named != {grouped_by: EACH}:
+        return _Demand(rule, None, left_out="nobody knows how many bases its slice has")
+    if metric.label is None:
+        return _Demand(rule, "both", (min(bases.real, bases.ai),))
+    n, groups = (bases.real, bases.real_sources) if metric.label == 0 else (bases.ai, bases.generator_families)
+    sizes = _dealt(n, groups) if named else (n,)
+    return _Demand(rule, "count" if metric.form == "count" else "real" if metric.label == 0 else "ai", sizes)
+
+
+def _of_each(demand: _Demand) -> str:
+    if EACH not in (demand.rule.slice or {}).values():
+        return ""
+    return " of each source" if demand.kind == "real" else " of each family"
+
+
+def _dealt(n: int, groups: int) -> tuple[int, ...]:
+    """Give the sizes of groups to which bases are dealt in turn."""
+    return tuple(n // groups + (group < n % groups) for group in range(groups))
+
+
+def _counted(demand: _Demand, bases: Bases) -> bool:
+    """Say whether a rule that counts holds."""
+    rule = demand.rule
+    several = {"real_source_count": bases.real_sources, "generator_family_count": bases.generator_families}
+    counts = [several[rule.metric]] if rule.metric in several else demand.sizes
+    return all(size >= rule.min_n for size in demand.sizes) and all(_COMPARE[rule.op](n, rule.value) for n in counts)
+
+
+def _least(demand: _Demand, demands: Sequence[_Demand]) -> int:
+    """Give how many bases a rule is about at least, because another rule demands them."""
+    label = METRICS[demand.rule.metric].label
+    counting = [
+        other.rule
+        for other in demands
+        if other.kind == "count"
+        and other.rule.metric in ("real_count", "ai_count")
+        and METRICS[other.rule.metric].label == label
+        and (other.rule.slice or {}) == (demand.rule.slice or {})
+    ]
+    return max([1, demand.rule.min_n, *map(_least_of, counting)])
+
+
+def _least_of(rule: Rule) -> int:
+    """Give the smallest count from 1 on that a rule about a count allows; 1 where it sets no lower bound."""
+    if rule.op not in (">=", ">", "=="):
+        return 1
+    return max(1, int(rule.value) + (rule.op == ">" or int(rule.value) < rule.value))
+
+
+def _passes(demands: Sequence[_Demand], bases: Bases, failing: ErrorRates) -> float:
+    """Give the probability to pass all demands of which something is said."""
+    if not all(_counted(demand, bases) for demand in demands if demand.kind == "count"):
+        return 0.0
+    real, ai = _of_class(demands, "real", bases, failing), _of_class(demands, "ai", bases, failing)
+    both = [demand.rule for demand in demands if demand.kind == "both"]
+    up_to = np.concatenate([np.zeros(1), np.cumsum(ai)])
+    return min(float(sum(p * up_to[_bearable(both, failed, len(ai), bases)] for failed, p in enumerate(real))), 1.0)
+
+
+def _of_class(
+    demands: Sequence[_Demand], kind: Literal["real", "ai"], bases: Bases, failing: ErrorRates
+) -> NDArray[np.float64]:
+    """Give the probabilities that 0, 1, ... bases of a class fail while all demands on this class alone hold."""
+    n, groups, rate = (
+        (bases.real, bases.real_sources, failing.false_positive)
+        if kind == "real"
+        else (bases.ai, bases.generator_families, failing.miss)
+    )
+    sizes = _dealt(n, groups)
+    most = {size: size for size in (n, *sizes)}  # that all bases, and that groups of a size may have
+    for demand in demands:
+        for size in set(demand.sizes) if demand.kind == kind else ():
+            borne = demand.most(size)
+            if borne is None:
+                return np.zeros(0)
+            most[size] = min(most[size], borne)
+    joined = np.ones(1)
+    for size in sizes:
+        joined = np.convolve(joined, _binomial(size, rate, most[size]))[: most[n] + 1]
+    return joined
+
+
+def _binomial(n: int, rate: float, most: int) -> NDArray[np.float64]:
+    """Give the probabilities of 0 to ``most`` failures among ``n`` bases."""
+    probabilities = np.zeros(n + 1)
+    if rate in (0.0, 1.0):
+        probabilities[n if rate else 0] = 1.0
+    else:
+        first, of = masses(n, rate)
+        probabilities[first : first + len(of)] = of
+    return probabilities[: most + 1]
+
+
+def _bearable(both: Sequence[Rule], failed: int, most: int, bases: Bases) -> int:
+    """Count the numbers of failing AI bases, from 0 on and below ``most``, with which rules about both classes hold."""
+    low, high = 0, most
+    while low < high:  # more misses never make a rule hold
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if all(_both_hold(rule, failed, middle, bases) for rule in both) else (low, middle)
+    return low
+
+
+def _both_hold(rule: Rule, false_positives: int, misses: int, bases: Bases) -> bool:
+    confusion = Confusion(bases.ai - misses, misses, bases.real - false_positives, false_positives)
+    if rule.metric == "precision":
+        called = confusion.tp + confusion.fp
+        return called >= max(rule.min_n, 1) and holds(rule, confusion.fp, called)
+    accuracy = confusion.balanced_accuracy
+    return accuracy is not None and bases.real + bases.ai >= rule.min_n and _COMPARE[rule.op](accuracy, rule.value)
