@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 import numpy as np
@@ -15,10 +14,25 @@ from pytest_benchbench.evidence.digest_column import DigestColumn
 from pytest_benchbench.evidence.grouping import standing
 from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.evidence.score_manifest import ScoreManifest
+from pytest_benchbench.evidence.score_source import ScoreSource
+from pytest_benchbench.gates.authorising import Provenance, none_of
+from pytest_benchbench.gates.decided import (
+    DecidedEvidence as DecidedEvidence,
+    DecidedRule as DecidedRule,
+    Decision as Decision,
+    Digest as Digest,
+    EvidenceDigests as EvidenceDigests,
+    is_incomplete as is_incomplete,
+    verdict,
+)
+from pytest_benchbench.gates.describing import describe_rule as describe_rule, number
+from pytest_benchbench.gates.measurement import Measurement, uncomputed
+from pytest_benchbench.gates.metrics import METRICS
 from pytest_benchbench.gates.policy import LoadedPolicy, Rule
-from pytest_benchbench.gates.rules import Measurement, Tallies
-
-Verdict = Literal["pass", "refused", "inconclusive"]
+from pytest_benchbench.gates.rules import Tallies
+from pytest_benchbench.gates.score_side import Judged, ScoreSide
+from pytest_benchbench.statistics.power import pass_probability, wants_high
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,92 +42,24 @@ class EvidenceFacts:
     Attributes:
         lost: Planned rows without an answer that nobody left out, whether or not evidence lists them as ``not_run``.
         left_out: Planned rows that the user left out.
-        lazy_verification: Whether files were hashed only when their row came.
+        lazy_verification: Whether files were hashed only when their row came; ``None`` where nobody knows.
         sha256: Digests of the files of evidence, by name.
         unaccounted: Parts of the whole, such as runs that never finished, of which nobody knows how many rows they lost.
+        selected: Whether rows were chosen by ``--bench-select``; ``None`` where nobody knows.
+        attempt: Which opening of the test split this is; ``None`` where nobody knows.
+        manifests: Dataset manifests that scores are held against.
+        held_out_unverified: Whether the user takes it on trust that sources and families are held out.
     """
 
     lost: int
     left_out: int
-    lazy_verification: bool
+    lazy_verification: bool | None
     sha256: Mapping[str, str]
     unaccounted: int = 0
-
-
-class Digest(msgspec.Struct, frozen=True, order=True):
-    """A file or policy and the digest of its bytes."""
-
-    name: str
-    sha256: str
-
-
-class EvidenceDigests(msgspec.Struct, frozen=True):
-    """The files that a decision rests on."""
-
-    evidence: list[Digest]
-    manifests: list[Digest]
-
-
-class DecidedEvidence(msgspec.Struct, frozen=True):
-    """What a decision rests on.
-
-    Attributes:
-        digests: Of the evidence and of the manifests that its rows name.
-        counts: Rows, rows by outcome, lost and left-out rows.
-        attempt: Which opening of a test split this is; null where there is no ledger.
-        held_out: How the split was verified to be held out; null for kinds without splits.
-    """
-
-    digests: EvidenceDigests
-    counts: dict[str, int]
+    selected: bool | None = False
     attempt: int | None = None
-    held_out: str | None = None
-
-
-class DecidedRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule and what became of it. What a rule has no notion of is null.
-
-    Attributes:
-        id: The rule's name; a rate without ``slice.adapter`` is decided once for each adapter, under one name.
-        passed: Null when the rule could not be computed.
-        observed: The value that was compared.
-        required: Operator and value.
-        bound: ``observed``, or the bound of the interval that was compared.
-        n: Available units.
-        failures: Units that count against the rule.
-        max_failures: The most failures with which the rule still holds at this ``n``.
-        implied_by: Another rule about the same units that cannot hold without this one holding too.
-        power: The chance to pass under an assumed truth; null for rules that assume none.
-        slice: The rows that the rule is about.
-    """
-
-    id: str
-    passed: bool | None
-    observed: float | str | None
-    required: str
-    bound: str | None = None
-    n: int | None = None
-    failures: int | None = None
-    max_failures: int | None = None
-    implied_by: str | None = None
-    power: float | None = None
-    slice: dict[str, str] | None = None
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """The content of ``gate.json``.
-
-    Attributes:
-        decision: ``refused`` when a rule failed, ``inconclusive`` when none failed but one could not be computed.
-        policy: Its name and the digest of its bytes.
-        evidence: What was decided about.
-        rules: The policy's rules in their order, then the rules of every gate.
-    """
-
-    decision: Verdict
-    policy: Digest
-    evidence: DecidedEvidence
-    rules: list[DecidedRule]
+    manifests: Sequence[ScoreManifest] = ()
+    held_out_unverified: bool = False
 
 
 def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFacts) -> Decision:
@@ -121,7 +67,7 @@ def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFact
 
     Beside its own rules every policy demands that no row was lost, that the user left none out, that no case was asked
     in several suites (it would count several times), and that files were verified before the run unless it allows
-    otherwise.
+    otherwise. One that looks at scores demands of the evidence what ``authorising`` says.
 
     Args:
         loaded: The policy.
@@ -137,6 +83,36 @@ def decide(loaded: LoadedPolicy, rows: Iterable[SettledRow], facts: EvidenceFact
     return decider.decision(facts)
 
 
+def decide_scores(loaded: LoadedPolicy, source: ScoreSource, *, held_out_unverified: bool = False) -> Decision:
+    """Apply a policy to plain score rows, of which no run tells how they came about.
+
+    Rules about outcomes cannot be computed from them, and the rules about a run are left out.
+
+    Args:
+        loaded: The policy.
+        source: The rows, joined with their manifest if there is one.
+        held_out_unverified: Whether the user takes it on trust that sources and families are held out.
+
+    Raises:
+        ScoreError: A row is at fault.
+    """
+    policy = loaded.policy
+    side = ScoreSide(policy, source.file.name)
+    for row in source:
+        side.add_row(row)
+    manifests = () if source.manifest is None else (source.manifest,)
+    outcomes = side.outcomes()
+    judged = side.judge(Provenance(manifests=manifests, held_out_unverified=held_out_unverified))
+    why = "plain score rows have no outcomes"
+    others = [(rule, uncomputed(rule, rule.slice, 0, why)) for rule in policy.rules if not rule.is_about_scores]
+    digests = EvidenceDigests([Digest(source.file.name, source.sha256)], _digests(manifests))
+    counts: dict[str, int] = {outcome: outcomes[outcome] for outcome in OUTCOMES}
+    evidence = DecidedEvidence(
+        digests, {"rows": outcomes.total(), **counts, "lost": 0, "left_out": 0}, held_out=judged.held_out
+    )
+    return _decision(loaded, evidence, others, [], judged)
+
+
 class Decider:
     """Sees each planned row once and decides at the end; see ``decide``. Memory: 16 bytes a row, and what ``Tallies`` takes.
 
@@ -146,8 +122,9 @@ class Decider:
 
     def __init__(self, loaded: LoadedPolicy) -> None:
         self._loaded = loaded
-        self._tallies = Tallies(loaded.policy.rules)
+        self._tallies = Tallies(rule for rule in loaded.policy.rules if not rule.is_about_scores)
         self._cases = DigestColumn()
+        self._scores = ScoreSide(loaded.policy) if loaded.policy.is_about_scores else None
 
     def add(self, settled: SettledRow) -> None:
         """Take one row.
@@ -157,6 +134,8 @@ class Decider:
         """
         self._cases.append(settled.case_digest)
         self._tallies.add(settled, standing(settled))
+        if self._scores is not None:
+            self._scores.add(settled)
 
     def decision(self, facts: EvidenceFacts) -> Decision:
         """Decide about the rows so far.
@@ -168,35 +147,42 @@ class Decider:
         outcomes: Counter[str] = Counter()
         for kind, count in zip(kinds.kinds, kinds.counts, strict=True):
             outcomes[kind.outcome] += count
-        measured = list(self._tallies.measurements())
         lost = max(facts.lost, outcomes["not_run"])
         planned = outcomes.total() - outcomes["not_run"] + lost + facts.left_out
         cases, in_several = self._cases_and_those_in_several_suites()
-        rules = [
-            *(_decided(rule, found, _implied_by(rule, found, measured)) for rule, found in measured),
+        about_run = [
             _nothing_lost(lost, planned, facts.unaccounted),
-            _none_of("nothing_left_out", facts.left_out, planned),
-            _none_of("one_suite_per_case", in_several, cases),
+            none_of("nothing_left_out", facts.left_out, planned),
+            none_of("one_suite_per_case", in_several, cases),
             _verified(facts.lazy_verification, policy.allow_lazy_verification),
         ]
-        digests = EvidenceDigests(
-            evidence=sorted(Digest(name, sha256) for name, sha256 in facts.sha256.items()),
-            manifests=sorted({Digest(kind.manifest, kind.manifest_sha256) for kind in kinds.kinds}),
-        )
-        return Decision(
-            decision=_verdict(rules),
-            policy=Digest(policy.name, self._loaded.sha256),
-            evidence=DecidedEvidence(
-                digests=digests,
-                counts={
-                    "rows": outcomes.total(),
-                    **{outcome: outcomes[outcome] for outcome in OUTCOMES},
-                    "lost": lost,
-                    "left_out": facts.left_out,
-                },
+        named = {Digest(kind.manifest, kind.manifest_sha256) for kind in kinds.kinds}
+        judged = None
+        if self._scores is not None:
+            known = Provenance(
+                unscorable=self._scores.unscorable,
+                selected=facts.selected,
+                attempt=facts.attempt,
+                manifests=facts.manifests,
+                named=frozenset(manifest.sha256 for manifest in named),
+                held_out_unverified=facts.held_out_unverified,
+            )
+            judged = self._scores.judge(known)
+        evidence = DecidedEvidence(
+            digests=EvidenceDigests(
+                evidence=sorted(Digest(name, sha256) for name, sha256 in facts.sha256.items()),
+                manifests=sorted(named.union(_digests(facts.manifests) if judged else ())),
             ),
-            rules=rules,
+            counts={
+                "rows": outcomes.total(),
+                **{outcome: outcomes[outcome] for outcome in OUTCOMES},
+                "lost": lost,
+                "left_out": facts.left_out,
+            },
+            attempt=facts.attempt,
+            held_out=None if judged is None else judged.held_out,
         )
+        return _decision(self._loaded, evidence, list(self._tallies.measurements()), about_run, judged)
 
     def _cases_and_those_in_several_suites(self) -> tuple[int, int]:
         """Count the cases, each once for an adapter and parameters, and those of them that were asked in several suites."""
@@ -212,37 +198,46 @@ class Decider:
         return len(cases), int(np.count_nonzero(differ))
 
 
+def _decision(
+    loaded: LoadedPolicy,
+    evidence: DecidedEvidence,
+    tallied: Iterable[tuple[Rule, Measurement]],
+    about_run: list[DecidedRule],
+    judged: Judged | None,
+) -> Decision:
+    """Put together what the policy's rules found, in its order, and the rules of every gate."""
+    found: defaultdict[str, list[tuple[Rule, Measurement]]] = defaultdict(list)
+    for rule, its in (*tallied, *(judged.measured if judged else ())):
+        found[rule.id].append((rule, its))
+    measured = [one for rule in loaded.policy.rules for one in found[rule.id]]
+    rules = [
+        *(_decided(rule, its, implied) for (rule, its), implied in zip(measured, _implied(measured), strict=True)),
+        *about_run,
+        *(judged.own if judged else ()),
+    ]
+    return Decision(
+        decision=verdict(rules),
+        policy=Digest(loaded.policy.name, loaded.sha256),
+        evidence=evidence,
+        rules=rules,
+        threshold=msgspec.UNSET if judged is None else loaded.policy.threshold,
+        required=msgspec.UNSET if judged is None else judged.required,
+        reported=msgspec.UNSET if judged is None else judged.reported,
+    )
+
+
+def _digests(manifests: Iterable[ScoreManifest]) -> list[Digest]:
+    return sorted(Digest(manifest.path.name, manifest.sha256) for manifest in manifests)
+
+
 def _numbered(values: Iterable[Hashable]) -> NDArray[np.uint32]:
     """Give equal values the same number."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.uint32)
 
 
-def describe_rule(rule: DecidedRule) -> str:
-    """Say in one line what became of a rule: ``no_mismatch: 3, required <= 0 (n 46; 3 failures, at most 0 pass)``."""
-    where = "".join(f" [{name}={value}]" for name, value in sorted((rule.slice or {}).items()))
-    value = "cannot be computed" if rule.observed is None else _number(rule.observed)
-    bound = f" ({rule.bound})" if rule.bound and rule.bound != "observed" else ""
-    details = []
-    if rule.n is not None:
-        details.append(f"n {rule.n}")
-    if rule.failures is not None:
-        most = "cannot pass" if rule.max_failures is None else f"at most {rule.max_failures} pass"
-        details.append(f"{rule.failures} failure{'' if rule.failures == 1 else 's'}, {most}")
-    if rule.implied_by is not None:
-        details.append(f"implied by {rule.implied_by}")
-    suffix = f" ({'; '.join(details)})" if details else ""
-    return f"{rule.id}{where}: {value}{bound}, required {rule.required}{suffix}"
-
-
-def _verdict(rules: list[DecidedRule]) -> Verdict:
-    if any(rule.passed is False for rule in rules):
-        return "refused"
-    return "inconclusive" if any(rule.passed is None for rule in rules) else "pass"
-
-
 def _decided(rule: Rule, found: Measurement, implied_by: str | None) -> DecidedRule:
-    required = f"{rule.op} {_number(rule.value)}" + (f", n >= {rule.min_n}" if rule.min_n else "")
+    required = f"{rule.op} {number(rule.value)}" + (f", n >= {rule.min_n}" if rule.min_n else "")
     return DecidedRule(
         id=rule.id,
         passed=found.passed,
@@ -253,66 +248,66 @@ def _decided(rule: Rule, found: Measurement, implied_by: str | None) -> DecidedR
         failures=found.failures,
         max_failures=found.max_failures,
         implied_by=implied_by,
+        power=_power(rule, found),
         slice=found.slice,
+        classes=msgspec.UNSET if found.classes is None else found.classes,
+        reason=msgspec.UNSET if found.reason is None else found.reason,
     )
 
 
-def _implied_by(rule: Rule, found: Measurement, measured: list[tuple[Rule, Measurement]]) -> str | None:
-    """Name the strictest rule about the same units that cannot hold without this one holding; of equals the first.
-
-    Rules that count the same failures among the same units differ only in how many of them they bear.
-    """
-    if found.max_failures is None or found.n < rule.min_n:
+def _power(rule: Rule, found: Measurement) -> float | None:
+    """Give the chance that as many units pass a rule if its rate is in truth what the policy assumes."""
+    if rule.assumed is None:
         return None
-    strictest: tuple[int, str] | None = None
-    is_earlier = True
-    for other, its in measured:
-        if its is found:
-            is_earlier = False
-            continue
-        if its.max_failures is None or not _same_failures(rule, found, other, its):
-            continue
-        implies = its.max_failures <= found.max_failures if is_earlier else its.max_failures < found.max_failures
-        if implies and (strictest is None or its.max_failures < strictest[0]):
-            strictest = (its.max_failures, other.id)
-    return strictest and strictest[1]
+    failing = 1.0 - rule.assumed if wants_high(rule) else rule.assumed
+    return pass_probability(found.n, found.max_failures if found.n >= max(rule.min_n, 1) else None, failing)
 
 
-def _same_failures(rule: Rule, found: Measurement, other: Rule, its: Measurement) -> bool:
-    same_direction = (rule.op in {">", ">="}) == (other.op in {">", ">="})
-    same_units = (rule.metric, rule.unit, found.slice, found.n) == (other.metric, other.unit, its.slice, its.n)
-    return same_units and same_direction and "==" not in {rule.op, other.op}
+def _implied(measured: Sequence[tuple[Rule, Measurement]]) -> list[str | None]:
+    """Name for each rule the strictest one about the same units that cannot hold without it; of equals the first.
+
+    Rules that count the same failures among the same units differ only in how many of them they bear. So a false-positive
+    rate of at most .02 is the same demand as a real recall of at least .98.
+    """
+    alike: defaultdict[Hashable, list[tuple[int, int, str]]] = defaultdict(list)
+    for place, (rule, found) in enumerate(measured):
+        if found.max_failures is not None:
+            alike[_counted(rule, found)].append((found.max_failures, place, rule.id))
+    strictest = {units: min(rules) for units, rules in alike.items()}
+    implied: list[str | None] = []
+    for place, (rule, found) in enumerate(measured):
+        most, first, name = strictest.get(_counted(rule, found), (0, place, ""))
+        is_weaker = found.max_failures is not None and found.n >= rule.min_n and place != first
+        implied.append(name if is_weaker and (most, first) < (found.max_failures, place) else None)
+    return implied
 
 
-def _none_of(name: str, count: int, n: int) -> DecidedRule:
-    return DecidedRule(
-        id=name,
-        passed=count == 0,
-        observed=count,
-        required="<= 0",
-        bound="observed",
-        n=n,
-        failures=count,
-        max_failures=0,
-    )
+def _counted(rule: Rule, found: Measurement) -> Hashable:
+    """Say which failures among which units a rule counts: rules of which that is equal differ in how many they bear.
+
+    A rule by ``==`` bears a number of failures and no fewer; it implies nothing, and nothing implies it.
+    """
+    if rule.op == "==":
+        return rule.id
+    is_high = wants_high(rule)
+    failing: Hashable = (rule.metric, is_high)
+    if METRICS[rule.metric].label == 0 and METRICS[rule.metric].form == "rate":
+        failing = "real units that fail"
+    return failing, rule.unit or METRICS[rule.metric].unit, tuple(sorted((found.slice or {}).items())), found.n
 
 
 def _nothing_lost(lost: int, planned: int, unaccounted: int) -> DecidedRule:
     """Demand that no row was lost; where nobody knows whether more were, that cannot be computed."""
-    rule = _none_of("nothing_lost", lost, planned)
+    rule = none_of("nothing_lost", lost, planned)
     if lost or not unaccounted:
         return rule
     return msgspec.structs.replace(rule, passed=None, observed=None, failures=None, max_failures=None)
 
 
-def _verified(lazy: bool, allowed: bool) -> DecidedRule:
+def _verified(lazy: bool | None, allowed: bool) -> DecidedRule:
     return DecidedRule(
         id="verified_before_run",
-        passed=allowed or not lazy,
-        observed="lazy" if lazy else "preflight",
+        passed=allowed or (None if lazy is None else not lazy),
+        observed=None if lazy is None else "lazy" if lazy else "preflight",
         required="preflight or lazy" if allowed else "preflight",
     )
-
-
-def _number(value: float | str) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from operator import eq, ge, gt, le, lt
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,10 +16,10 @@ from pytest_benchbench.evidence.grouping import Standing
 from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.gates.kinds import Kind, RowKinds
+from pytest_benchbench.gates.measurement import Measurement, compare, largest, rated, uncomputed
+from pytest_benchbench.gates.metrics import EACH
 from pytest_benchbench.gates.policy import Rule
-from pytest_benchbench.statistics.intervals import wilson_interval
-
-_COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
+from pytest_benchbench.statistics.power import wants_high
 
 _DECIDED = frozenset({"detected", "not_detected", "unstable"})
 
@@ -50,28 +50,6 @@ COUNTS: dict[str, Count] = {
 """An unstable row is a mismatch too: it is in both counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What a rule found.
-
-    Attributes:
-        slice: The rows that it is about.
-        n: Available units.
-        passed: Whether the rule holds; ``None`` when there is nothing to compute it from.
-        observed: The value that was compared; ``None`` with ``passed``, or when the minimum count alone decided.
-        failures: Units that count against the rule; ``None`` where no unit does.
-        max_failures: The largest number of failures with which the rule still holds at this ``n``; ``None`` when it
-            cannot hold at this ``n``, or where no unit counts against it.
-    """
-
-    slice: dict[str, str] | None
-    n: int
-    passed: bool | None
-    observed: float | None
-    failures: int | None
-    max_failures: int | None
-
-
 class Tallies:
     """Sees every settled row once and then says whether rules hold.
 
@@ -100,14 +78,31 @@ class Tallies:
         of_rows = self.kinds.of_rows()
         numbers = self._units.numbers()
         for rule in self._rules:
-            takes = [self._takes(rule, kind) for kind in self.kinds.kinds]
-            if _unit(rule) == "row":
-                yield rule, self._of_rows(rule, takes)
-            else:
-                shown = _Shown(self.kinds.kinds, of_rows, numbers[_unit(rule)])
-                findings = shown.rate(rule, takes) if rule.metric == "detection_rate" else [shown.bases(rule, takes)]
-                for found in findings:
-                    yield rule, found
+            for sliced in self._each(rule):
+                takes = [self._takes(sliced, kind) for kind in self.kinds.kinds]
+                if EACH in (sliced.slice or {}).values():
+                    yield rule, uncomputed(sliced, sliced.slice, 0, "no row, or not every row, says which value it has")
+                elif _unit(rule) == "row":
+                    yield rule, self._of_rows(sliced, takes)
+                else:
+                    shown = _Shown(self.kinds.kinds, of_rows, numbers[_unit(rule)])
+                    findings = shown.rate(sliced, takes) if rule.metric == "detection_rate" else [shown.bases(sliced, takes)]
+                    for found in findings:
+                        yield rule, found
+
+    def _each(self, rule: Rule) -> Iterator[Rule]:
+        """Give a rule for each value of its ``*``; where rows do not say one, or there are none, it keeps its ``*``."""
+        each = [name for name, value in (rule.slice or {}).items() if value == EACH]
+        if not each:
+            yield rule
+            return
+        fixed = {name: value for name, value in (rule.slice or {}).items() if value != EACH}
+        taken = [kind for kind in self.kinds.kinds if self._takes(msgspec.structs.replace(rule, slice=fixed), kind)]
+        places = [self._facets.index(name) for name in each]
+        for values in sorted(
+            {tuple(kind.facets[place] or EACH for place in places) for kind in taken} or {(EACH,) * len(each)}
+        ):
+            yield msgspec.structs.replace(rule, slice={**fixed, **dict(zip(each, values, strict=True))})
 
     def _takes(self, rule: Rule, kind: Kind) -> bool:
         """Say whether rows of a kind are in the rule's slice."""
@@ -175,7 +170,7 @@ class _Shown:
         counts = [count.counted(kind.outcome, kind.standing) for kind in self._kinds]
         n, is_complete = self._count(takes)
         if not is_complete:
-            return _uncomputed(rule, rule.slice, n)
+            return uncomputed(rule, rule.slice, n)
         yes, _ = self._count([taken and counted for taken, counted in zip(takes, counts, strict=True)])
         no, _ = self._count([taken and not counted for taken, counted in zip(takes, counts, strict=True)])
         return _counted(rule, count, n, n - no if count.failing == "others" else yes)
@@ -187,10 +182,10 @@ class _Shown:
         is unstable, counts against the rule: as not detected where a rate has to be high, as detected where it has to be
         low. Rows without a decision (errors, unavailable, scored) belong to no unit.
         """
-        wanted = "detected" if _wants_high(rule) else "not_detected"
+        wanted = "detected" if wants_high(rule) else "not_detected"
         adapters = sorted({kind.adapter for kind, taken in zip(self._kinds, takes, strict=True) if taken})
         if not adapters:
-            yield _uncomputed(rule, rule.slice, 0)
+            yield uncomputed(rule, rule.slice, 0)
         for adapter in adapters:
             decided = [
                 taken and kind.adapter == adapter and kind.standing in _DECIDED
@@ -199,7 +194,7 @@ class _Shown:
             failed = [is_so and kind.standing != wanted for kind, is_so in zip(self._kinds, decided, strict=True)]
             n, is_complete = self._count(decided)
             where = {**(rule.slice or {}), "adapter": adapter}
-            yield _rated(rule, where, n, self._count(failed)[0]) if n and is_complete else _uncomputed(rule, where, n)
+            yield rated(rule, where, n, self._count(failed)[0]) if n and is_complete else uncomputed(rule, where, n)
 
     def _count(self, kinds: list[bool]) -> tuple[int, bool]:
         """Count the units that have a row of these kinds, and say whether every such row belongs to one."""
@@ -209,63 +204,13 @@ class _Shown:
         return int(np.count_nonzero(np.bincount(numbers[is_named]))), bool(is_named.all())
 
 
-def _wants_high(rule: Rule) -> bool:
-    return rule.op in {">=", ">"}
-
-
-def _rated(rule: Rule, where: dict[str, str], n: int, failures: int) -> Measurement:
-    """Give the finding of a rule about a rate that ``failures`` of ``n`` units, at least one, count against it."""
-
-    def value(failed: int) -> float:
-        return _bounded_rate(n - failed if _wants_high(rule) else failed, n, rule.bound)
-
-    passed = n >= rule.min_n and _holds(rule, value(failures))
-    return Measurement(where, n, passed, value(failures), failures, _largest(rule, value, n))
-
-
 def _counted(rule: Rule, count: Count, n: int, k: int) -> Measurement:
     """Give the finding of a rule that ``k`` of ``n`` available units are counted."""
     if n == 0 and rule.metric != "planned_count":
-        return _uncomputed(rule, rule.slice, n)
-    failures = largest = None
+        return uncomputed(rule, rule.slice, n)
+    failures = most = None
     if count.failing == "counted" and rule.op in {"<=", "<", "=="}:
-        failures, largest = k, _largest(rule, lambda failed: failed, n)
+        failures, most = k, largest(rule, lambda failed: failed, n)
     elif count.failing == "others" and rule.op in {">=", ">", "=="}:
-        failures, largest = n - k, _largest(rule, lambda failed: n - failed, n)
-    return Measurement(rule.slice, n, n >= rule.min_n and _holds(rule, k), k, failures, largest)
-
-
-def _holds(rule: Rule, value: float) -> bool:
-    return _COMPARE[rule.op](value, rule.value)
-
-
-def _uncomputed(rule: Rule, where: dict[str, str] | None, n: int) -> Measurement:
-    """Give the finding of a rule without a value; it fails where fewer units than its minimum are the reason."""
-    return Measurement(where, n, False if n < rule.min_n else None, None, None, None)
-
-
-def _bounded_rate(k: int, n: int, bound: str) -> float:
-    if bound == "observed":
-        return k / n
-    interval = wilson_interval(k, n)
-    assert interval is not None, "n is at least 1"
-    return interval[0 if bound == "wilson_lower" else 1]
-
-
-def _largest(rule: Rule, value: Callable[[int], float], n: int) -> int | None:
-    """Give the largest number of failures in [0, n] with which a rule holds, ``None`` if it cannot hold.
-
-    Args:
-        rule: The rule.
-        value: The metric's value at a number of failures; it never moves towards the rule's side as failures grow.
-        n: Units.
-    """
-    if rule.op == "==":
-        return max((failed for failed in range(n + 1) if _holds(rule, value(failed))), default=None)
-    if not _holds(rule, value(0)):
-        return None
-    low, high = 0, n
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _holds(rule, value(middle)) else (low, middle - 1)
-    return low
+        failures, most = n - k, largest(rule, lambda failed: n - failed, n)
+    return Measurement(rule.slice, n, n >= rule.min_n and compare(rule, k), k, failures, most)

@@ -1,0 +1,41 @@
+"""What a decision about scores reports beside its rules: intervals of each resolution group, and the pixels alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_benchbench.gates.decided import Rate, Reported
+from pytest_benchbench.gates.score_table import ScoreTable
+from pytest_benchbench.statistics.intervals import wilson_interval
+
+
+def reported(table: ScoreTable) -> Iterator[Reported]:
+    """Give rates over all bases and over those of each resolution group, for each adapter and each kind of score.
+
+    The pixels alone are reported where any row has such a score; a row without one then fails its base as everywhere.
+    """
+    groups = sorted({group for _, group in table.pairs if group is not None})
+    for adapter in table.facet("adapter").values:
+        rows = table.having("adapter", [adapter])
+        for quantity in ("score", "pixelScore"):
+            if quantity == "pixelScore" and np.isnan(table.scores(quantity)[rows]).all():
+                continue
+            for where in (None, *({"resolutionGroup": group} for group in groups)):
+                units = table.units(adapter, quantity, "base", tuple((where or {}).items()))
+                confusion = units.outcomes.confusion()
+                yield Reported(
+                    adapter=adapter,
+                    quantity=quantity,
+                    slice=where,
+                    real=_rate(confusion.real, confusion.fp),
+                    ai=_rate(confusion.ai, confusion.fn),
+                    balanced_accuracy=confusion.balanced_accuracy,
+                )
+
+
+def _rate(n: int, failures: int) -> Rate:
+    interval = wilson_interval(n - failures, n)
+    low, high = (None, None) if interval is None else interval
+    return Rate(n, failures, (n - failures) / n if n else None, low, high)
