@@ -34,14 +34,14 @@ def read_scores(path: Path, *, manifest: Path | None = None, adapter: str | None
         raise ScoreError(str(error)) from None
     if not path.is_dir() and not path.is_file():
         raise ScoreError(f"{path}: {'not a regular file' if path.exists() else 'no such file or directory'}")
-    if path.is_dir() or _is_evidence(path):
+    if path.is_dir() or is_evidence(path):
         return RecordedScores(path, joined, adapter)
     if adapter is not None:
         raise ScoreError(f"{path}: plain score rows name no adapter, so none can be chosen")
     return PlainScores(path, joined, None)
 
 
-def _is_evidence(path: Path) -> bool:
+def is_evidence(path: Path) -> bool:
     """Say whether a file's first line is a row of evidence, by its members."""
     try:
         with path.open("rb") as file:
