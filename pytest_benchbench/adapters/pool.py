@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
-from pytest_benchbench.adapters.registry import AdapterRegistry
+from pytest_benchbench.adapters.registry import ADAPTER_NAME, AdapterRegistry
 from pytest_benchbench.adapters.secrets import NO_SECRETS, Secrets, secret_options
 
 MAX_DESCRIPTION_BYTES = 64 * 1024
@@ -70,6 +70,8 @@ class AdapterChoice:
         alias, equals, name = head.rpartition("=")
         if not name or (equals and not alias) or (colon and not tail):
             raise AdapterOptionError(f"{option}={head}{colon}: expected [ALIAS=]NAME[:key=value,...]")
+        if equals and not ADAPTER_NAME.fullmatch(alias):  # it is part of node ids
+            raise AdapterOptionError(f"{option}={head}: an alias has letters, digits, '.', '_' and '-' only")
         values: dict[str, str] = {}
         for pair in tail.split(",") if tail else ():
             key, equals, value = pair.partition("=")

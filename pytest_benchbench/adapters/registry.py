@@ -18,7 +18,8 @@ from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
 
 ENTRY_POINT_GROUP = "pytest_benchbench.adapters"
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+ADAPTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+"""What an adapter, or an alias of one, may be called."""
 
 
 class AdapterRegistrationError(Exception):
@@ -179,7 +180,7 @@ def _examine(adapter: object) -> None:
     if missing := sorted(adapter.__abstractmethods__):
         raise AdapterRegistrationError(f"{_place(adapter)} lacks {', '.join(missing)}")
     name = getattr(adapter, "name", None)
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not ADAPTER_NAME.fullmatch(name):
         raise AdapterRegistrationError(f"{_place(adapter)}: name must be letters, digits, '.', '_' or '-', not {name!r}")
     media_types = getattr(adapter, "media_types", None)
     if not isinstance(media_types, (set, frozenset)) or not media_types or not media_types <= set(MEDIA_TYPES):

@@ -99,7 +99,9 @@ def _read(path: str, registry: AdapterRegistry) -> ProfiledManifest:
     manifest.close()
     names = sorted(name for name in manifest.adapters if name is not None)
     if not names:
-        raise EngineError(f"{path}: a {manifest.kind} manifest names no adapter, and this version runs none of that kind")
+        raise EngineError(
+            f"{path}: a {manifest.kind} manifest names no adapter; a profile is about the one that a manifest names"
+        )
     if len(names) > 1:
         counts = ", ".join(f"{name} ({len(manifest.adapters[name])} rows)" for name in names)
         raise EngineError(

@@ -55,6 +55,19 @@ def plain_answer(answer: object) -> Detection:
     return msgspec.json.decode(msgspec.json.encode(detection), type=Detection)
 
 
+def refuse_no_probability(detection: Detection) -> None:
+    """Refuse a score that is no probability, and a scored answer without a score.
+
+    Raises:
+        ValueError: It is one of these.
+    """
+    if detection.score is None:
+        if detection.status == "scored":
+            raise ValueError("the answer is scored, and has no score")
+    elif not 0.0 <= detection.score <= 1.0:
+        raise ValueError(f"score lies outside [0, 1]: {detection.score!r}")
+
+
 def _plain(name: str, value: object) -> Any:
     try:
         # json refuses NaN, infinity and foreign types, which msgspec would turn into null or let through

@@ -16,6 +16,7 @@ import msgspec
 
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.joining import JoinedPart, Piece
+from pytest_benchbench.evidence.opened_split import OPENING, joined_opening
 from pytest_benchbench.evidence.recorded_run import Planned, RecordedRun
 
 INDIFFERENT = frozenset({"arguments", "shard", "gate", "crash_retries", "require_available", "expectations"})
@@ -145,6 +146,8 @@ def merged_document(runs: Sequence[RecordedRun], parts: Sequence[JoinedPart], wh
         "planned": msgspec.to_builtins(whole.planned),
         "interrupted": any(part.interrupted for part in listed),
     }
+    if (opening := joined_opening(documents)) is not None:
+        document[OPENING] = msgspec.to_builtins(opening)
     if None not in ends:
         document["finished"] = max(end for end in ends if end is not None)
     return {**document, "merged_from": msgspec.to_builtins(listed), "gaps": list(whole.gaps)}

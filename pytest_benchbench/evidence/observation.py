@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
-from pytest_benchbench.adapters.base import VERDICTS, Detection, Weights
+from pytest_benchbench.adapters.base import VERDICTS, AdapterDescription, Detection, Weights
+
+if TYPE_CHECKING:
+    from pytest_benchbench.adapters.pool import PooledAdapter
 
 SCHEMA_VERSION: Final = 1
 
@@ -74,6 +77,23 @@ class AdapterRecord(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     source_sha256: str | None
     weights: tuple[Weights, ...]
+
+    @classmethod
+    def of(cls, adapter: PooledAdapter, description: AdapterDescription | None) -> AdapterRecord:
+        """Say what stands behind the answers of an instance.
+
+        Args:
+            adapter: The instance.
+            description: What it says of itself; ``None`` if it could not be loaded.
+        """
+        return cls(
+            name=adapter.name,
+            version=description.version if description else None,
+            rule=description.rule if description else None,
+            options=adapter.values,
+            source_sha256=adapter.source_sha256,
+            weights=description.weights if description else (),
+        )
 
 
 class CodeRecord(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ from pytest_benchbench.artifacts.verification import (
     ArtifactUnreadableError,
     resolve_artifact,
 )
-from pytest_benchbench.evidence.answers import plain_answer
+from pytest_benchbench.evidence.answers import plain_answer, refuse_no_probability
 from pytest_benchbench.evidence.call_clock import CallClock
 from pytest_benchbench.evidence.comparing import compare
 from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
@@ -72,6 +72,7 @@ class Question:
         removed: Whether the case's state is ``removed``.
         expected: The verdict that the case asserts; ``None`` or ``unresolved`` asserts nothing.
         known_mismatch: Whether a wrong answer is listed as known.
+        is_probability: Whether a score has to be one: a number in [0, 1].
     """
 
     media_type: MediaType
@@ -82,6 +83,7 @@ class Question:
     removed: bool = False
     expected: Expected | None = None
     known_mismatch: bool = False
+    is_probability: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +285,8 @@ def _answered(
         return _failed(shown, adapter, description, artifacts, answer, no_answer)
     try:
         detection = plain_answer(answer)
+        if shown.question.is_probability:
+            refuse_no_probability(detection)
     except Exception as error:  # of a foreign object that is looked at
         return _failed(shown, adapter, description, artifacts, error, no_answer)
     record = DetectionRecord.of(detection, adapter_elapsed_ms=elapsed, call=call, load_ms=load_ms)
@@ -329,14 +333,7 @@ def _observation(
     return Observation(
         detection=detection,
         artifact=shown.artifact,
-        adapter=AdapterRecord(
-            name=adapter.name,
-            version=description.version if description else None,
-            rule=description.rule if description else None,
-            options=adapter.values,
-            source_sha256=adapter.source_sha256,
-            weights=description.weights if description else (),
-        ),
+        adapter=AdapterRecord.of(adapter, description),
         fidelity=_fidelity(question, shown.path, artifacts),
         removal=RemovalRecord.of(detection.status) if question.removed else None,
         outcome=outcome,

@@ -7,7 +7,7 @@ Field names are those of the release contract, as they stand in the file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -31,6 +31,12 @@ from pytest_benchbench.manifests.rows import PinnedFile, RowContext, RowKind
 from pytest_benchbench.manifests.strict_json import Problem
 
 Split = Literal["train", "calibration", "test"]
+
+TEST_SPLIT: Final = "test"
+"""The split of the one final measurement: opening it is written into the ledger."""
+
+MEDIA_TYPE: Final = "image"
+"""What the rows of every dataset manifest are about."""
 
 ResolutionGroup = Literal["full-res", "thumbnail"]
 
@@ -113,4 +119,7 @@ DATASET = RowKind(
     files=(PinnedFile("path", "sha256"),),
     sound_members=_sound_members,
     problems=_problems,
+    split_field="split",
+    splits=get_args(Split),
+    private=frozenset({"path"}),
 )

@@ -93,9 +93,13 @@ class Manifest:
         kind: What its rows are.
         sha256: Digest of the whole file.
         rows: How many rows were read: those of the shard, or all.
+        split_rows: How many of them are of the split that was asked for, or all.
         total_rows: How many rows the whole file has.
-        adapters: Where the cases that were read stand, by the adapter's name and in the order of the file; the name is
+        adapters: Where the cases of that split stand, by the adapter's name and in the order of the file; the name is
             ``None`` for a kind whose rows name no adapter.
+        splits: The splits that rows of its kind can be of; none for a kind without.
+        id_field: The field that is the identity of a row.
+        private: Fields of its rows that evidence leaves out.
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class Manifest:
         stamp: tuple[int, int],
         lines: Lines,
         adapters: dict[str | None, list[CaseRef]],
+        rows: int,
     ) -> None:
         self.path = path
         self.display = display
@@ -116,7 +121,11 @@ class Manifest:
         self.sha256 = lines.sha256
         self.total_rows = lines.count
         self.adapters = adapters
-        self.rows = sum(len(refs) for refs in adapters.values())
+        self.rows = rows
+        self.split_rows = sum(len(refs) for refs in adapters.values())
+        self.splits = kind.splits
+        self.id_field = kind.id_field
+        self.private = kind.private
         self._kind = kind
         self._file = file
         self._stamp = stamp
@@ -154,6 +163,16 @@ class Manifest:
                     digest = getattr(case, pinned.digest_field)
                     yield NamedArtifact(f"{place}: {pinned.digest_field}", f"{place}: {pinned.path_field}", path, digest)
 
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line of the file without its end, of whatever split and shard, some of which nobody has validated.
+
+        Raises:
+            ManifestChangedError: The file was changed since it was validated.
+        """
+        self._check_unchanged()
+        self._file.seek(0)
+        return (line for _, _, line in Lines(self._file))
+
     def close(self) -> None:
         """Close the file; no row can be read afterwards."""
         self._file.close()
@@ -179,6 +198,7 @@ def read_manifest(
     seen: dict[str, CaseRef] | None = None,
     outside_allowed: bool = False,
     shard: Shard | None = None,
+    split: str | None = None,
 ) -> Manifest:
     """Validate a whole manifest, or one shard of it.
 
@@ -192,6 +212,7 @@ def read_manifest(
         seen: Case ids of the manifests read before, to which those of this one are added.
         outside_allowed: Whether paths may be absolute or leave the manifest's directory.
         shard: Look at its rows only, see ``ShardLines``; lines whose id cannot be read are faults in every shard.
+        split: Keep the cases of this split only, if rows of this kind have splits; all rows are validated.
 
     Raises:
         ManifestError: Something is wrong with it.
@@ -202,7 +223,7 @@ def read_manifest(
         kind = _tell_kind(file, display)
         file.seek(0)
         context = RowContext(media_types, outside_allowed)
-        return _read(path, display, kind, file, context, {} if seen is None else seen, shard)
+        return _read(path, display, kind, file, context, {} if seen is None else seen, shard, split)
     except OSError as error:
         file.close()
         raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
@@ -212,7 +233,13 @@ def read_manifest(
 
 
 def index_manifest(
-    path: Path, *, display: str | None = None, sha256: str, kind: ManifestKind, shard: Shard | None = None
+    path: Path,
+    *,
+    display: str | None = None,
+    sha256: str,
+    kind: ManifestKind,
+    shard: Shard | None = None,
+    split: str | None = None,
 ) -> Manifest:
     """Find the cases of a manifest that another process has validated.
 
@@ -222,6 +249,7 @@ def index_manifest(
         sha256: Digest of the bytes that were validated.
         kind: The kind that they were found to be.
         shard: The shard that was validated, if it was not the whole.
+        split: The split whose cases are kept, if it is one alone.
 
     Raises:
         ManifestChangedError: The bytes are not those.
@@ -229,7 +257,8 @@ def index_manifest(
     display = str(path) if display is None else display
     changed = ManifestChangedError(f"{display}: the manifest was changed after it was validated")
     row_kind = ROW_KINDS[kind]
-    names = [name for name in (row_kind.id_field, row_kind.adapter_field) if name is not None]
+    named = (row_kind.id_field, row_kind.adapter_field, row_kind.split_field)
+    names = [name for name in named if name is not None]
     decode = msgspec.json.Decoder(msgspec.defstruct("Head", [(name, str) for name in names])).decode
     try:
         file = path.open("rb")
@@ -239,16 +268,20 @@ def index_manifest(
         stamp, lines = _stamp(file), Lines(file)
         adapters: dict[str | None, list[CaseRef]] = {}
         id_of, adapter_of = attrgetter(row_kind.id_field), _adapter_getter(row_kind)
+        split_of = _split_getter(row_kind, split)
+        rows = 0
         for number, offset, line in _lines_of(shard, lines, row_kind):
             head = decode(line)
-            adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset, display))
+            rows += 1
+            if split_of(head) == split:
+                adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset, display))
     except (msgspec.DecodeError, RecursionError, OSError):
         file.close()
         raise changed from None
     if lines.sha256 != sha256:
         file.close()
         raise changed
-    return Manifest(path.absolute(), display, row_kind, file, stamp, lines, adapters)
+    return Manifest(path.absolute(), display, row_kind, file, stamp, lines, adapters, rows)
 
 
 def _read(
@@ -259,11 +292,14 @@ def _read(
     context: RowContext,
     seen: dict[str, CaseRef],
     shard: Shard | None,
+    split: str | None,
 ) -> Manifest:
     log = FaultLog(display)
     reader = RowReader(kind, context)
     accept, id_of, adapter_of = reader.accept, attrgetter(kind.id_field), _adapter_getter(kind)
+    split_of = _split_getter(kind, split)
     adapters: dict[str | None, list[CaseRef]] = defaultdict(list)
+    rows = 0
     stamp, lines = _stamp(file), Lines(file)
     for number, offset, line in _lines_of(shard, lines, kind):
         if len(line) > MAX_LINE_BYTES:
@@ -283,9 +319,11 @@ def _read(
         if (first := seen.setdefault(case_id, ref)) is not ref:
             log.add(number, kind.id_field, f"{shown(case_id)} stands already in {first}")
         elif case is not None:
-            adapters[adapter_of(case)].append(ref)
+            rows += 1
+            if split_of(case) == split:
+                adapters[adapter_of(case)].append(ref)
     log.check()
-    return Manifest(path.absolute(), display, kind, file, stamp, lines, dict(adapters))
+    return Manifest(path.absolute(), display, kind, file, stamp, lines, dict(adapters), rows)
 
 
 def _lines_of(shard: Shard | None, lines: Lines, kind: RowKind) -> Iterable[tuple[int, int, bytes]]:
@@ -294,6 +332,11 @@ def _lines_of(shard: Shard | None, lines: Lines, kind: RowKind) -> Iterable[tupl
 
 def _adapter_getter(kind: RowKind) -> Any:
     return (lambda row: None) if kind.adapter_field is None else attrgetter(kind.adapter_field)
+
+
+def _split_getter(kind: RowKind, split: str | None) -> Any:
+    """Give what tells a row's split; every row is of the one that was asked for where there are none, or none was."""
+    return (lambda row: split) if kind.split_field is None or split is None else attrgetter(kind.split_field)
 
 
 def _open(path: Path, display: str) -> BufferedReader:
@@ -316,7 +359,7 @@ def _tell_kind(file: BufferedReader, display: str) -> RowKind:
             raise refused(display, 1, f"{_why_untold(document)}; {SHAPES}")
         kind = "golden-set"
     if kind == "golden-set":
-        raise refused(display, None, "a golden set: this version runs watermark manifests and validates dataset manifests")
+        raise refused(display, None, "a golden set: this version reads watermark and dataset manifests")
     return ROW_KINDS[kind]
 
 

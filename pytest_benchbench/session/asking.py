@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_benchbench.adapters.base import BatchAdapter
 from pytest_benchbench.adapters.pool import PooledAdapter
 from pytest_benchbench.evidence.observing import Observation, PinnedFile, Question, observe, observe_batch
+from pytest_benchbench.manifests.dataset import MEDIA_TYPE, DatasetCase
 from pytest_benchbench.session.network import GUARD
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.row_timeout import TIMER, RowTimeout
@@ -18,8 +19,21 @@ if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
 
 
-def question_of(case: WatermarkCase, manifest: Manifest, plan: Plan, node: CaseNode) -> Question:
-    """Say what is asked about a row: its files, and what it asserts once known mismatches are taken into account."""
+def question_of(case: WatermarkCase | DatasetCase, manifest: Manifest, plan: Plan, node: CaseNode) -> Question:
+    """Say what is asked about a row: its files, and what it asserts once known mismatches are taken into account.
+
+    A row of a dataset asserts nothing, and nothing of it but the image is part of the question: not its label either.
+    """
+    if isinstance(case, DatasetCase):
+        assert case.path is not None  # a plan has no row without one
+        return Question(
+            media_type=MEDIA_TYPE,
+            artifact=PinnedFile(case.path, case.sha256),
+            reference=None,
+            base=manifest.directory,
+            roots=plan.settings.artifact_roots,
+            is_probability=True,
+        )
     known = plan.expectations.find(node)
     reference = None
     if case.reference_path is not None and case.reference_sha256 is not None:

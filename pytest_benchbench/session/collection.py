@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 MARKER = "cases(kind, where=None): expand this test over the rows of every manifest of that kind"
 
-BUILT_IN_SUITES = {"watermark": "pytest_benchbench.suites.test_watermark"}
+BUILT_IN_SUITES = {
+    "watermark": "pytest_benchbench.suites.test_watermark",
+    "dataset": "pytest_benchbench.suites.test_dataset",
+}
 
 
 class Suite(pytest.Collector):
@@ -46,10 +49,10 @@ class Suite(pytest.Collector):
         if self.plan is None or not self.manifests:
             yield SkippedSuite.from_parent(self, name="no-manifest", reason=f"no {kind} manifest: give --manifest=PATH")
             return
-        from pytest_benchbench.session.planning import SuiteShare, adapters_of
+        from pytest_benchbench.session.planning import SuiteShare
 
         rows = 0
-        for adapter in adapters_of(self.manifests):
+        for adapter in self.plan.adapters_of(self.manifests):
             refs = [(manifest, ref) for manifest in self.manifests for ref in self._refs(manifest, adapter, where)]
             rows += len(refs)
             if refs:

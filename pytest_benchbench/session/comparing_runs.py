@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMPARED_OPTIONS = {
     "adapters": "--bench-adapter",
     "select": "--bench-select",
+    "split": "--bench-split",
     "shard": "--bench-shard",
     "verify": "--bench-verify",
     "network": "--bench-network",
@@ -64,6 +65,16 @@ def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if version is not None and current != version and package not in PACKAGES_THAT_RUN_TESTS:
             found.append(f"{package}: {version} then, {current or 'not installed'} now")
     return found
+
+
+def compared_options(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options of ``run.json`` that change the plan or an observation, all but the shard.
+
+    Args:
+        document: Of a session of this version.
+    """
+    options = document["options"]
+    return {name: _in_any_order(options[name]) for name in COMPARED_OPTIONS if name != "shard"}
 
 
 def _manifest_differences(was: Iterable[Any], now: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -128,14 +139,7 @@ def _adapter_differences(pooled: PooledAdapter, answers: list[AdapterRecord], gu
         return [f"adapter {adapter} answered then and is unavailable now: {one_line(error)}"]
     except AdapterLoadError as error:
         return [f"adapter {adapter} answered then and cannot be loaded now: {one_line(error)}"]
-    now = AdapterRecord(
-        name=pooled.name,
-        version=description.version,
-        rule=description.rule,
-        options=pooled.values,
-        source_sha256=pooled.source_sha256,
-        weights=description.weights,
-    )
+    now = AdapterRecord.of(pooled, description)
     return [f"adapter {adapter}: {text}" for was in answers if was != now for text in _record_differences(was, now)]
 
 

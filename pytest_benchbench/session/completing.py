@@ -71,9 +71,7 @@ def _untaken_rows(manifest: Manifest, conditions: list[RowSelection], plan: Plan
     """Give the selected rows of a manifest that none of its suites takes; a suite without conditions takes every row."""
     if conditions and not all(conditions):
         return []
-    from pytest_benchbench.session.planning import adapters_of
-
-    refs = [ref for adapter in adapters_of([manifest]) for ref in plan.selected_rows(manifest, adapter)]
+    refs = [ref for adapter in plan.adapters_of([manifest]) for ref in plan.selected_rows(manifest, adapter)]
     if not conditions:
         return refs
     return [ref for ref in refs if not any(where.takes(manifest.read(ref).case) for where in conditions)]

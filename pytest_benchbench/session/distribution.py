@@ -9,7 +9,6 @@ import pytest
 
 from pytest_benchbench.session.crashes import CRASHED, INTERRUPTED, TIMED_OUT, CrashPolicy, is_interruption
 from pytest_benchbench.session.node_names import CaseNode
-from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.scheduling import AffinityScheduling
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Distribution:
         self._plan = plan
         self._session = session
         self._is_row = is_row
-        self._adapters = frozenset(adapters_of(plan.manifests))
+        self._adapters = frozenset(plan.adapters_of(plan.manifests))
         self._exclusive = frozenset(name for name in self._adapters if plan.is_exclusive(name))
         self._crashes = CrashPolicy(plan.settings.crash_retries, plan.deaths)
         self._crashes.rows += [nodeid for nodeid in plan.deaths if self._adapter_of(nodeid) in self._exclusive]

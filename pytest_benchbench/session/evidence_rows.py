@@ -5,7 +5,7 @@ Imports nothing that decodes or detects: the process that only takes what worker
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -48,7 +48,7 @@ def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
         kind=item.manifest.kind,
         key=_key(item.case_node),
         manifest=_manifest(item.manifest, item.ref),
-        case=msgspec.to_builtins(found.case),
+        case=_public(found.case, item.manifest),
         row_sha256=found.row_sha256,
         artifact=observation.artifact,
         adapter=observation.adapter,
@@ -93,11 +93,9 @@ def unobserved_row(
     """
     try:
         found = manifest.read(ref)
-        case, row_sha256, artifact_sha256 = msgspec.to_builtins(found.case), found.row_sha256, found.case.sha256
-        was_removed = found.case.state == "removed"
+        case, row_sha256, artifact_sha256 = _public(found.case, manifest), found.row_sha256, found.case.sha256
     except ManifestChangedError as changed:
-        case, row_sha256, artifact_sha256 = {"case_id": ref.case_id, "adapter": node.adapter}, "", ""
-        was_removed = False
+        case, row_sha256, artifact_sha256 = {manifest.id_field: ref.case_id, "adapter": node.adapter}, "", ""
         error = ErrorRecord(type(changed).__name__, one_line(changed))
     return EvidenceRow(
         run_id="",
@@ -112,11 +110,16 @@ def unobserved_row(
         detection=DetectionRecord("timeout" if error.type == RowTimeout.__name__ else "error", None, None),
         error=error,
         network=network,
-        removal=RemovalRecord.of("error") if was_removed else None,
+        removal=RemovalRecord.of("error") if case.get("state") == "removed" else None,
         fidelity=FidelityRecord("error", reason="the row was not observed"),
         outcome=outcome,
         worker=None,
     )
+
+
+def _public(case: msgspec.Struct, manifest: Manifest) -> dict[str, Any]:
+    """Give a row as evidence keeps it."""
+    return {name: value for name, value in msgspec.to_builtins(case).items() if name not in manifest.private}
 
 
 def _key(node: CaseNode) -> EvidenceKey:

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from pytest_benchbench.adapters.base import Adapter
     from pytest_benchbench.adapters.pool import PooledAdapter
     from pytest_benchbench.evidence.observing import Observation
+    from pytest_benchbench.manifests.dataset import DatasetCase
     from pytest_benchbench.manifests.watermark import WatermarkCase
 
 
 @pytest.fixture
-def case(request: pytest.FixtureRequest) -> WatermarkCase:
+def case(request: pytest.FixtureRequest) -> WatermarkCase | DatasetCase:
     """The manifest's row."""
-    row: WatermarkCase = _item(request).read().case
+    row: WatermarkCase | DatasetCase = _item(request).read().case
     return row
 
 

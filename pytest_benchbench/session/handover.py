@@ -65,13 +65,14 @@ def hand_over(configured: Iterable[Manifest], positional: Iterable[Manifest], ro
     return msgspec.json.encode(given).decode()
 
 
-def take_over(handover: str, root: Path, shard: Shard | None) -> tuple[list[Manifest], list[Manifest]]:
+def take_over(handover: str, root: Path, shard: Shard | None, split: str | None) -> tuple[list[Manifest], list[Manifest]]:
     """Find the manifests that the controller validated.
 
     Args:
         handover: What ``hand_over`` wrote.
         root: The rootdir of this worker.
         shard: The part of the rows that is run.
+        split: The split that is run of manifests whose rows have splits.
 
     Returns:
         Those for the suites of their kind, and those named as arguments.
@@ -86,7 +87,7 @@ def take_over(handover: str, root: Path, shard: Shard | None) -> tuple[list[Mani
 
     def index(place: _ManifestPlace) -> Manifest:
         path = Path(os.path.realpath(root / place.path))
-        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=shard)
+        return index_manifest(path, display=place.display, sha256=place.sha256, kind=place.kind, shard=shard, split=split)
 
     return [index(place) for place in given.configured], [index(place) for place in given.positional]
 

@@ -24,7 +24,7 @@ _FAULT = pytest.StashKey[str]()
 """Why a worker cannot make the controller's plan again."""
 
 _OPTIONS_THAT_NEED_A_PLAN = (
-    *("manifest", "bench_adapter", "bench_select", "bench_run_dir", "bench_gate"),
+    *("manifest", "bench_adapter", "bench_select", "bench_split", "bench_run_dir", "bench_gate"),
     *("bench_resume", "bench_retry", "bench_shard"),
 )
 

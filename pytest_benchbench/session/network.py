@@ -220,6 +220,25 @@ _JUDGES: dict[str, Callable[..., str | None]] = {
 ``gethostbyname_ex`` raise those of their namesakes."""
 
 
+@contextmanager
+def guarded_loading(config: pytest.Config, mode: NetworkMode) -> Iterator[NetworkGuard]:
+    """Guard the loading of adapters before rows run: by the session's guard or, where workers have it, by one for the time.
+
+    Args:
+        config: The session's configuration.
+        mode: What may be reached.
+    """
+    if (guard := config.stash.get(GUARD, None)) is not None:
+        yield guard
+        return
+    guard = NetworkGuard(mode)
+    guard.begin()
+    try:
+        yield guard
+    finally:
+        guard.end()
+
+
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _JUDGES and _guards and not (guard := _guards[-1]).is_idle:
         guard.check(_JUDGES[event](guard, *arguments))

@@ -42,8 +42,16 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="name manifests below this directory in node ids as if it were the rootdir",
     )
-    _add(group, parser, "adapter", "[ALIAS=]NAME[:key=value,...] options for an adapter (repeatable)", many=True)
+    _add(
+        group,
+        parser,
+        "adapter",
+        "[ALIAS=]NAME[:key=value,...] an adapter with its options; rows that name no adapter are asked of each (repeatable)",
+        many=True,
+    )
     _add(group, parser, "select", "run only rows whose field has this value, e.g. state=marked (repeatable)", many=True)
+    _add(group, parser, "split", "NAME of the split that is run; needed where rows have splits, such as test")
+    _add(group, parser, "ledger", "FILE that openings of a test split are written into (default: benchbench-ledger.jsonl)")
     group.addoption(
         "--bench-run-dir",
         metavar="DIR",
@@ -125,6 +133,9 @@ class Settings:
         ini_manifests: Paths of ``bench_manifest``.
         adapters: Options for adapters.
         select: ``field=value`` conditions.
+        split: The split that is run of manifests whose rows have splits.
+        split_is_given: Whether the command line says so, not only the configuration.
+        ledger: Where openings of a test split are written down.
         run_dir: Where the run directory goes, or ``None`` for a new one below the project.
         resume: The directory of a run to go on with.
         retry: Outcomes of a resumed run's rows that are asked again.
@@ -150,6 +161,9 @@ class Settings:
     ini_manifests: tuple[Path, ...]
     adapters: tuple[AdapterChoice, ...]
     select: tuple[tuple[str, str], ...]
+    split: str | None
+    split_is_given: bool
+    ledger: Path
     run_dir: Path | None
     resume: Path | None
     retry: frozenset[Literal["error", "unavailable"]]
@@ -178,6 +192,7 @@ class Settings:
             pytest.UsageError: A value is malformed.
         """
         from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
+        from pytest_benchbench.gates.ledger import LEDGER
 
         here = config.invocation_params.dir
         beside_ini = config.inipath.parent if config.inipath is not None else config.rootpath
@@ -230,6 +245,9 @@ class Settings:
             ini_manifests=tuple(config.getini("bench_manifest")),
             adapters=choices,
             select=tuple(_condition(text) for text in many("select")),
+            split=one("split"),
+            split_is_given=bool(config.getoption("bench_split")),
+            ledger=path("ledger") or config.rootpath / LEDGER,
             run_dir=here / run_dir if run_dir else None,
             resume=here / resume if resume else None,
             retry=_outcomes(config.getoption("bench_retry"), resumes=bool(resume)),

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
-from pytest_benchbench.adapters.pool import AdapterOptionError, AdapterPool
-from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, UnknownAdapterError
-from pytest_benchbench.artifacts.manifest_files import verify_manifests
-from pytest_benchbench.manifests.faults import shown_text
-from pytest_benchbench.manifests.kinds import is_golden_set
+from pytest_benchbench.adapters.pool import AdapterPool
+from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry
+from pytest_benchbench.manifests.dataset import DatasetCase
+from pytest_benchbench.manifests.kinds import ROW_KINDS, is_golden_set
 from pytest_benchbench.manifests.reading import (
     MAX_GOLDEN_SET_BYTES,
     CaseRef,
@@ -31,19 +31,19 @@ from pytest_benchbench.session.expectations import Expectations, ExpectationsErr
 from pytest_benchbench.session.handover import hand_over, take_over
 from pytest_benchbench.session.options import Settings
 from pytest_benchbench.session.recorded_rows import RecordedRows
+from pytest_benchbench.session.refusals import (
+    check_adapters,
+    check_expectations,
+    check_rows_have_files,
+    check_splits,
+    verify_files,
+)
 
 if TYPE_CHECKING:
     from pytest_benchbench.artifacts.loading import ArtifactLoader
 
-MAX_FAULTS_SHOWN = 20
-
-RUNNABLE_KINDS = {"watermark": WatermarkCase}
+RUNNABLE_KINDS: Mapping[str, type[msgspec.Struct]] = {"watermark": WatermarkCase, "dataset": DatasetCase}
 """Kinds of manifest that a suite can run, and the type of their rows."""
-
-
-def adapters_of(manifests: Iterable[Manifest]) -> list[str]:
-    """Name the adapters of some manifests, sorted; rows of the kinds that run name one each."""
-    return sorted({name for manifest in manifests for name in manifest.adapters if name is not None})
 
 
 @dataclass(slots=True)
@@ -121,9 +121,25 @@ class Plan:
         """Rows that the collected suites take, times their parameter sets, and those that none takes."""
         return (self.taken or 0) + self.untaken
 
+    def is_crossed(self, manifest: Manifest) -> bool:
+        """Say whether the rows of a manifest name no adapter: each of them is asked of every one that the command gives."""
+        return ROW_KINDS[manifest.kind].adapter_field is None
+
+    def adapters_of(self, manifests: Iterable[Manifest]) -> list[str]:
+        """Name the adapters that are asked about rows of some manifests, sorted: by alias where they have one."""
+        named: set[str] = set()
+        for manifest in manifests:
+            for name in manifest.adapters:
+                named.update([name] if name is not None else (choice.alias for choice in self.settings.adapters))
+        return sorted(named)
+
+    def rows_of(self, manifest: Manifest, adapter: str) -> list[CaseRef]:
+        """Give the rows of a manifest that an adapter is asked about, in the order of the file."""
+        return manifest.adapters.get(None if self.is_crossed(manifest) else adapter, [])
+
     def selected_rows(self, manifest: Manifest, adapter: str) -> list[CaseRef]:
         """Give an adapter's rows of a manifest that ``--bench-select`` takes."""
-        refs = manifest.adapters.get(adapter, [])
+        refs = self.rows_of(manifest, adapter)
         return refs if not self.select else [ref for ref in refs if self.select.takes(manifest.read(ref).case)]
 
     def is_exclusive(self, adapter: str) -> bool:
@@ -134,22 +150,23 @@ class Plan:
         Raises:
             AdapterRegistrationError: Its entry point leads to something that is no adapter.
         """
-        if adapter in KERNEL_MEDIA_TYPES:
+        name = next((choice.name for choice in self.settings.adapters if choice.alias == adapter), adapter)
+        if name in KERNEL_MEDIA_TYPES:
             return False
         try:
-            return self.registry.resolve(adapter).exclusive
+            return self.registry.resolve(name).exclusive
         except AdapterUnavailable:
             return False
 
     def count_selected(self, manifests: Iterable[Manifest]) -> int:
         """Count the rows of some manifests that ``--bench-select`` takes."""
-        return sum(len(self.selected_rows(m, adapter)) for m in manifests for adapter in adapters_of([m]))
+        return sum(len(self.selected_rows(m, adapter)) for m in manifests for adapter in self.adapters_of([m]))
 
     def rows(self) -> Iterator[tuple[Manifest, str, CaseRef]]:
         """Yield every row of every manifest with its adapter, in file order within an adapter."""
         for manifest in self.manifests:
-            for adapter in adapters_of([manifest]):
-                for ref in manifest.adapters[adapter]:
+            for adapter in self.adapters_of([manifest]):
+                for ref in self.rows_of(manifest, adapter):
                     yield manifest, adapter, ref
 
     def close(self) -> None:
@@ -188,12 +205,19 @@ def make_plan(config: pytest.Config, registry: AdapterRegistry, *, built: list[P
             named = [(path, _relative(path, settings.root_dir)) for path in offered if path.resolve() not in positional]
         configured = [reader.read(path, display) for path, display in named]
         plan = _assemble(settings, registry, configured, positional)
-        _check_adapters(plan, config.getoption("dist") if distributed else None)
-        _check_expectations(plan, config)
-        if settings.verify == "preflight" and not config.option.collectonly:
-            _verify_files(plan)
+        try:
+            check_splits(settings, plan.manifests)
+            check_adapters(plan, config.getoption("dist") if distributed else None)
+            check_expectations(plan, config)
+            check_rows_have_files(plan.manifests)
+            if settings.verify == "preflight" and not config.option.collectonly:
+                verify_files(plan)
+        except ManifestChangedError as error:
+            raise pytest.UsageError(str(error)) from None
         if config.getoption("bench_gate") and settings.gate and not plan.manifests:
             raise pytest.UsageError("--bench-gate: there is no manifest to decide about")
+        if settings.split_is_given and not plan.manifests:
+            raise pytest.UsageError("--bench-split: there is no manifest with rows of a split")
         opened.pop_all()  # from here on the plan closes them
     return plan
 
@@ -206,7 +230,7 @@ def remake_plan(config: pytest.Config, registry: AdapterRegistry, handover: str)
         ManifestChangedError: A manifest is no longer what the controller validated.
     """
     settings = Settings.of(config)
-    configured, positional = take_over(handover, settings.root_dir, settings.shard)
+    configured, positional = take_over(handover, settings.root_dir, settings.shard, settings.split)
     return _assemble(settings, registry, configured, {manifest.path: manifest for manifest in positional})
 
 
@@ -273,17 +297,13 @@ class _Reader:
                 seen=self._case_ids,
                 outside_allowed=bool(self._settings.artifact_roots),
                 shard=self._settings.shard,
+                split=self._settings.split,
             )
         except (ManifestError, AdapterRegistrationError) as error:
             raise pytest.UsageError(str(error)) from None
         except OSError as error:
             raise pytest.UsageError(f"{display}: {error.strerror or error}") from None
         self._opened.callback(manifest.close)
-        if manifest.kind not in RUNNABLE_KINDS:
-            raise pytest.UsageError(
-                f"{display}: a {manifest.kind} manifest names no adapter and this version runs none of that kind; "
-                f"check it with: benchbench validate {display}"
-            )
         return manifest
 
 
@@ -292,7 +312,9 @@ def _assemble(
 ) -> Plan:
     try:
         expectations = _expectations(settings)
-        select = RowSelection.of(settings.select, WatermarkCase)
+        select = RowSelection({})
+        for kind in sorted({manifest.kind for manifest in (*configured, *positional.values())}):
+            select = RowSelection.of(settings.select, RUNNABLE_KINDS[kind])  # the same for each kind that has the fields
     except (ExpectationsError, SelectionError) as error:
         where = "--bench-select: " if isinstance(error, SelectionError) else ""
         raise pytest.UsageError(f"{where}{error}") from None
@@ -317,80 +339,6 @@ def _expectations(settings: Settings) -> Expectations:
         return Expectations()
     display = _relative(settings.expectations, settings.invocation_dir)
     return Expectations.read(settings.expectations, display, settings.shard)
-
-
-def _check_adapters(plan: Plan, dist: str | None) -> None:
-    """Refuse options that no adapter takes, and groups that must run in one process where workers share the rows.
-
-    Args:
-        plan: What the session runs.
-        dist: How pytest-xdist distributes the rows (its ``--dist``); ``None`` where no workers run them.
-    """
-    for choice in plan.settings.adapters:
-        try:
-            choice.options_for(plan.registry.resolve(choice.name), directory=plan.settings.invocation_dir)
-        except AdapterUnavailable:
-            continue
-        except (AdapterOptionError, AdapterRegistrationError) as error:
-            raise pytest.UsageError(str(error)) from None
-        except UnknownAdapterError as error:
-            raise pytest.UsageError(f"--bench-adapter={choice.name}: {error}") from None
-        if choice.alias != choice.name:
-            raise pytest.UsageError(
-                f"--bench-adapter={choice.alias}={choice.name}: rows of a watermark manifest name their adapter; "
-                f"configure it without an alias: --bench-adapter={choice.name}"
-            )
-    if dist is None:
-        return
-    for name in adapters_of(plan.manifests):
-        try:
-            exclusive = plan.is_exclusive(name)
-        except AdapterRegistrationError as error:
-            raise pytest.UsageError(str(error)) from None
-        if exclusive and dist != "load":
-            raise pytest.UsageError(
-                f"--dist={dist}: adapter {name} has to be asked in one worker, as --dist=load does it: leave out --dist"
-            )
-
-
-def _check_expectations(plan: Plan, config: pytest.Config) -> None:
-    """Refuse an entry that contradicts its row; warn of entries that concern no row."""
-    if not plan.expectations:
-        return
-    for manifest, adapter, ref in plan.rows():
-        entries = [entry for entry in plan.expectations.about(ref.case_id) if entry.adapter in (None, adapter)]
-        if not entries:
-            continue
-        row_expects = manifest.read(ref).case.expected
-        for entry in entries:
-            if row_expects not in ("unresolved", entry.expected):
-                raise pytest.UsageError(
-                    f"{plan.expectations.display}: {shown_text(entry.id)}: expected {entry.expected}, "
-                    f"but {manifest.display}:{ref.line} expects {row_expects}"
-                )
-    if plan.settings.manifests and not config.getoption("bench_expectations"):
-        return  # the configuration's list is about the configuration's manifests
-    planned = ((ref.case_id, adapter) for _, adapter, ref in plan.rows())
-    unmatched = plan.expectations.unmatched(planned, plan.registry.names())
-    if unmatched:
-        plan.notes.append(plan.expectations.note(unmatched))
-
-
-def _verify_files(plan: Plan) -> None:
-    """Hash every named file before any detector runs.
-
-    Raises:
-        pytest.UsageError: A file is missing, leaves the manifest's directory, or is not what the manifest pinned.
-    """
-    try:
-        faults = verify_manifests(plan.manifests, roots=plan.settings.artifact_roots)
-    except ManifestChangedError as error:
-        raise pytest.UsageError(str(error)) from None
-    if faults:
-        shown = faults[:MAX_FAULTS_SHOWN]
-        if len(faults) > len(shown):
-            shown.append(f"... and {len(faults) - len(shown)} more faults")
-        raise pytest.UsageError("\n".join(shown))
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -19,7 +19,7 @@ from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.crashes import PROCESS_DIED
 from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
-from pytest_benchbench.session.planning import adapters_of
+from pytest_benchbench.session.opening import check_ledger_of, open_test_split
 from pytest_benchbench.session.properties import SentProperties
 from pytest_benchbench.session.recorded_rows import RECORDED
 from pytest_benchbench.session.row_log import RowLog
@@ -29,6 +29,7 @@ from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
     from pytest_benchbench.gates.policy import LoadedPolicy
+    from pytest_benchbench.manifests.reading import Manifest
     from pytest_benchbench.session.planning import Plan
     from pytest_benchbench.session.resuming import EarlierRun
 
@@ -74,6 +75,8 @@ class Recorder:
             raise pytest.UsageError(
                 f"--bench-run-dir={plan.settings.run_dir}: exists already; a run never overwrites another"
             )
+        if self._asks_detectors() and not config.option.collectonly:
+            check_ledger_of(plan)
         self._earlier = None if plan.settings.resume is None else self._take_up(started)
 
     def _take_up(self, started: datetime) -> EarlierRun:
@@ -91,19 +94,21 @@ class Recorder:
 
     def pytest_report_header(self) -> list[str]:
         """Say what runs, and what slows a large run down."""
-        shard = self._plan.settings.shard
-        rows = {
-            m.display: f"{m.rows} of {m.total_rows} rows, shard {shard}" if shard else f"{m.rows} rows"
-            for m in self._plan.manifests
-        }
-        listed = ", ".join(f"{display} ({counts})" for display, counts in rows.items())
+        listed = ", ".join(f"{m.display} ({self._counts_of(m)})" for m in self._plan.manifests)
         gate = self._policy.policy.name if self._policy else "off"
         resumed = f"; goes on with a run of {len(self._earlier.attempts)} recorded rows" if self._earlier else ""
         lines = [f"benchbench: {listed}; verify {self._plan.settings.verify}; gate {gate}{resumed}"]
-        is_large = sum(m.rows for m in self._plan.manifests) >= LARGE_ROWS
+        is_large = sum(m.split_rows for m in self._plan.manifests) >= LARGE_ROWS
         if is_large and self._config.pluginmanager.has_plugin("cacheprovider"):
             lines.append("benchbench: pytest's cache keeps and loads every node id ever run: give -p no:cacheprovider")
         return lines
+
+    def _counts_of(self, manifest: Manifest) -> str:
+        settings = self._plan.settings
+        parts = [f"split {settings.split}"] if manifest.splits else []
+        parts += [f"shard {settings.shard}"] if settings.shard else []
+        rows = f"{manifest.split_rows} of {manifest.total_rows} rows" if parts else f"{manifest.rows} rows"
+        return ", ".join([rows, *parts])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -135,13 +140,14 @@ class Recorder:
         """Begin the run, once the first worker has said which rows there are."""
         if self._run is not None or not self._asks_detectors():
             return
-        adapters = set(adapters_of(self._plan.manifests))
+        adapters = set(self._plan.adapters_of(self._plan.manifests))
         parsed = ((nodeid, CaseNode.parse(nodeid)) for nodeid in ids)
         self._begin([nodeid for nodeid, case in parsed if case is not None and case.adapter in adapters])
 
     def _begin(self, nodes: list[str]) -> None:
         if not nodes:
             return
+        open_test_split(self._plan, self._config, self._document, nodes, distributed=self._distributed)
         try:
             if self._earlier is not None:
                 self._go_on(self._earlier)

@@ -17,7 +17,7 @@ from pytest_benchbench.evidence.writing import EvidenceInUseError, EvidenceWrite
 from pytest_benchbench.session.comparing_runs import adapter_differences, differences
 from pytest_benchbench.session.crashes import DEATHS
 from pytest_benchbench.session.in_flight import RowInFlight, row_in_flight
-from pytest_benchbench.session.network import GUARD, NetworkGuard
+from pytest_benchbench.session.network import guarded_loading
 from pytest_benchbench.session.node_names import CaseNode, RowName
 from pytest_benchbench.session.recorded_rows import RecordedRows
 from pytest_benchbench.session.run_directory import FAILURES
@@ -239,14 +239,8 @@ def _load_and_compare(
     plan: Plan, config: pytest.Config, answers: dict[str, list[AdapterRecord]], *, distributed: bool
 ) -> list[str]:
     """Compare adapters as they are loaded where they are asked: with the network that their rows have."""
-    if (guard := config.stash.get(GUARD, None)) is not None:
+    with guarded_loading(config, plan.settings.network) as guard:
         return adapter_differences(plan, answers, guard, distributed=distributed)
-    guard = NetworkGuard(plan.settings.network)
-    guard.begin()
-    try:
-        return adapter_differences(plan, answers, guard, distributed=distributed)
-    finally:
-        guard.end()
 
 
 def _commit_note(document: dict[str, Any], now: dict[str, Any]) -> str | None:

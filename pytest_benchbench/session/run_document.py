@@ -12,6 +12,7 @@ import pytest_benchbench
 from pytest_benchbench.evidence.environment import machine, versions
 
 if TYPE_CHECKING:
+    from pytest_benchbench.adapters.pool import AdapterChoice
     from pytest_benchbench.evidence.observation import CodeRecord
     from pytest_benchbench.session.options import Settings
     from pytest_benchbench.session.planning import Plan
@@ -60,7 +61,8 @@ def run_document(
         "options": {
             "arguments": [secrets.argument(as_text(argument)) for argument in arguments],
             "collected": [_from_root(given, settings) for given in collected],
-            "adapters": {choice.alias: secrets.shown(choice) for choice in settings.adapters},
+            "adapters": {_named(choice): secrets.shown(choice) for choice in settings.adapters},
+            "split": settings.split if any(m.splits for m in plan.manifests) else None,
             "select": [f"{field}={value}" for field, value in settings.select],
             "shard": str(settings.shard) if settings.shard else None,
             "verify": settings.verify,
@@ -91,6 +93,11 @@ def resumed_document(was: Mapping[str, Any], now: Mapping[str, Any], started: da
     first = {name: value for name, value in was.items() if name not in WRITTEN_AT_THE_END}
     options = {**now["options"], "arguments": was["options"].get("arguments", [])}
     return {**first, "options": options, "versions": now["versions"], "resumed": [*was.get("resumed", []), session]}
+
+
+def _named(choice: AdapterChoice) -> str:
+    """Name an adapter as the command line does."""
+    return choice.name if choice.alias == choice.name else f"{choice.alias}={choice.name}"
 
 
 def _from_root(given: str, settings: Settings) -> str:

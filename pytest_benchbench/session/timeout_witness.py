@@ -9,7 +9,6 @@ import pytest
 
 from pytest_benchbench.session.crashes import TIMED_OUT
 from pytest_benchbench.session.node_names import CaseNode
-from pytest_benchbench.session.planning import adapters_of
 from pytest_benchbench.session.row_timeout import timeout_error
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class TimeoutWitness:
         node = CaseNode.parse(crashitem)
         if begun is None or node is None or time.monotonic() - begun < self._limit:
             return
-        if node.adapter not in adapters_of(self._plan.manifests) or self._plan.is_exclusive(node.adapter):
+        if node.adapter not in self._plan.adapters_of(self._plan.manifests) or self._plan.is_exclusive(node.adapter):
             return  # rows of a batch share the limits of all
         setattr(report, TIMED_OUT, True)
         error = timeout_error(self._limit)

@@ -4,7 +4,7 @@ SHAPES = (
     "a watermark row has schema_version and case_id, a dataset row has baseId and label, "
     "a golden set is a JSON object with samples"
 )
-GOLDEN = "cases.jsonl: a golden set: this version runs watermark manifests and validates dataset manifests"
+GOLDEN = "cases.jsonl: a golden set: this version reads watermark and dataset manifests"
 
 
 def test_the_first_row_tells_the_kind(desk, row, image):
