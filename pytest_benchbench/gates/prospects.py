@@ -21,10 +21,7 @@ from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS, EACH, METRICS
 from pytest_benchbench.gates.policy import Policy, Rule
 from pytest_benchbench.statistics.binomial import masses
 from pytest_benchbench.statistics.classification import Confusion
-from pytest_benchbench.statistics.power import SampleSize, base_failure_rate, holds, most_failures, trials_needed
-
-MAX_STEPS = 2000
-"""How many numbers of bases are tried out beyond those that single rules need."""
+from pytest_benchbench.statistics.power import base_failure_rate, holds, most_failures
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {"<=": le, ">=": ge, "==": eq, "<": lt, ">": gt}
 
@@ -105,30 +102,14 @@ class Prospect(msgspec.Struct, frozen=True):
     rules: list[RuleProspect]
 
 
-class NeededBases(msgspec.Struct, frozen=True):
-    """How many bases pass one rule by itself with some probabilities.
-
-    Attributes:
-        id: The rule.
-        of: What is counted: real bases or AI bases, in all or in each group.
-        groups: How many groups the rule is about: sources, families, or 1.
-        sizes: Smallest number, and number from which on all are enough, for each probability; ``None`` where none is.
-    """
-
-    id: str
-    of: str
-    groups: int
-    sizes: list[SampleSize | None]
-
-
 @dataclass(frozen=True, slots=True)
-class _Demand:
+class Demand:
     """A rule with the bases that it is about.
 
     Attributes:
         rule: The rule.
         kind: Whose failures it bounds, or that it counts bases; ``None`` where nothing is said of it.
-        sizes: How many bases it is about, of each group.
+        sizes: How many bases it is about, of each group: of all together, of each source, or of each family.
         left_out: Why nothing is said of it.
     """
 
@@ -136,6 +117,11 @@ class _Demand:
     kind: Kind | None
     sizes: tuple[int, ...] = ()
     left_out: str | None = None
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether it is about each source or each family by itself."""
+        return bool({*_GROUPED_BY.values()} & {*(self.rule.slice or {})})
 
     def most(self, size: int) -> int | None:
         """Give the most failures that a group of a size may have."""
@@ -151,11 +137,11 @@ def prospect(policy: Policy, bases: Bases, rates: ErrorRates) -> Prospect:
         rates: How often the detector is wrong about one derivative.
     """
     failing = rates.of_bases(bases.derivatives)
-    demands = [_demand(rule, bases) for rule in policy.rules]
+    demands = demands_of(policy, bases)
     return Prospect(
-        probability=_passes(demands, bases, failing),
-        real=float(_of_class(demands, "real", bases, failing).sum()),
-        ai=float(_of_class(demands, "ai", bases, failing).sum()),
+        probability=pass_all(demands, bases, failing),
+        real=float(failures_of(demands, "real", bases, failing).sum()),
+        ai=float(failures_of(demands, "ai", bases, failing).sum()),
         rules=[
             RuleProspect(
                 id=demand.rule.id,
@@ -163,7 +149,7 @@ def prospect(policy: Policy, bases: Bases, rates: ErrorRates) -> Prospect:
                 n=min(demand.sizes, default=None),
                 groups=max(len(demand.sizes), 1),
                 max_failures=demand.most(min(demand.sizes)) if demand.kind in ("real", "ai") else None,
-                probability=None if demand.kind is None else _passes([demand], bases, failing),
+                probability=None if demand.kind is None else pass_all([demand], bases, failing),
                 left_out=demand.left_out,
             )
             for demand in demands
@@ -171,102 +157,31 @@ def prospect(policy: Policy, bases: Bases, rates: ErrorRates) -> Prospect:
     )
 
 
-def bases_of_rules(policy: Policy, bases: Bases, rates: ErrorRates, probabilities: Sequence[float]) -> list[NeededBases]:
-    """Say for each rule about a rate of one class how many bases pass it by itself.
-
-    A rule about several groups is passed in all of them; the bases of one group are told.
-
-    Args:
-        policy: The rules. A rule that demands a number of bases is kept by the rules about the same bases.
-        bases: What is to be measured; the numbers of bases themselves do not matter.
-        rates: How often the detector is wrong about one derivative.
-        probabilities: To pass, each strictly between 0 and 1.
-    """
-    failing = rates.of_bases(bases.derivatives)
-    demands = [_demand(rule, bases) for rule in policy.rules]
-    needed = []
-    for demand in demands:
-        if demand.kind not in ("real", "ai"):
-            continue
-        groups = len(demand.sizes)
-        rate = failing.false_positive if demand.kind == "real" else failing.miss
-        of = f"{'real' if demand.kind == 'real' else 'AI'} bases{_of_each(demand)}"
-        shares = [probability ** (1 / groups) for probability in probabilities]
-        sizes = trials_needed(demand.rule, rate, shares, at_least=_least(demand, demands))
-        needed.append(NeededBases(demand.rule.id, of, groups, sizes))
-    return needed
+def demands_of(policy: Policy, bases: Bases) -> list[Demand]:
+    """Say for each rule of a policy which bases it is about."""
+    return [_demand(rule, bases) for rule in policy.rules]
 
 
-def bases_of_policy(
-    policy: Policy, bases: Bases, rates: ErrorRates, probabilities: Sequence[float], needed: Sequence[NeededBases]
-) -> list[int | None]:
-    """Say how many bases of each class pass all rules together.
-
-    Args:
-        policy: The rules.
-        bases: Sources, families and derivatives of what is to be measured.
-        rates: How often the detector is wrong about one derivative.
-        probabilities: To pass, each strictly between 0 and 1.
-        needed: What ``bases_of_rules`` gives for the same.
-
-    Returns:
-        For each probability the smallest number of bases, the same of both classes, that passes with it. A few more may pass
-        less often: see ``SampleSize``. ``None`` where no number that was tried out does.
-    """
-    fewest = max(bases.real_sources, bases.generator_families)
-    found: list[int | None] = []
-    for place in range(len(probabilities)):
-        sizes = [(each.sizes[place], each.groups) for each in needed]
-        starts = [fewest, *((size.first - 1) * groups + 1 for size, groups in sizes if size is not None)]
-        within = all(size is not None for size, _ in sizes)
-        found.append(_first(policy, bases, rates, probabilities[place], max(starts)) if within else None)
-    return found
-
-
-def least_bases(policy: Policy) -> tuple[int, int, int, int]:
-    """Give the real bases, AI bases, sources and families that a policy demands at least; 1 where it does not say."""
-
-    def least(metric: str) -> int:
-        return max((_least_of(rule) for rule in policy.rules if rule.metric == metric and not rule.slice), default=1)
-
-    return least("real_count"), least("ai_count"), least("real_source_count"), least("generator_family_count")
-
-
-def _first(policy: Policy, bases: Bases, rates: ErrorRates, probability: float, start: int) -> int | None:
-    failing = rates.of_bases(bases.derivatives)
-    for n in range(start, start + MAX_STEPS):
-        tried = msgspec.structs.replace(bases, real=n, ai=n)
-        if _passes([_demand(rule, tried) for rule in policy.rules], tried, failing) >= probability:
-            return n
-    return None
-
-
-def _demand(rule: Rule, bases: Bases) -> _Demand:
+def _demand(rule: Rule, bases: Bases) -> Demand:
     """Say which bases a rule is about."""
     metric = METRICS[rule.metric]
     if metric.about != "scores":
-        return _Demand(rule, None, left_out="it is not about scores")
+        return Demand(rule, None, left_out="it is not about scores")
     if rule.metric == "terminal_count":
-        return _Demand(rule, None, left_out="every row is taken to have a score")
+        return Demand(rule, None, left_out="every row is taken to have a score")
     if rule.metric == "brier":
-        return _Demand(rule, None, left_out="it depends on the scores themselves")
+        return Demand(rule, None, left_out="it depends on the scores themselves")
     if rule.unit == "row" and bases.derivatives > 1:
-        return _Demand(rule, None, left_out="it counts rows, and those of one base depend on each other")
+        return Demand(rule, None, left_out="it counts rows, and those of one base depend on each other")
     named = {name: value for name, value in (rule.slice or {}).items() if name not in (*DERIVATIVE_FACETS, "adapter")}
     grouped_by = None if metric.label is None else _GROUPED_BY[metric.label]
     if named and named != {grouped_by: EACH}:
-        return _Demand(rule, None, left_out="nobody knows how many bases its slice has")
+        return Demand(rule, None, left_out="nobody knows how many bases its slice has")
     if metric.label is None:
-        return _Demand(rule, "both", (min(bases.real, bases.ai),))
+        return Demand(rule, "both", (min(bases.real, bases.ai),))
     n, groups = (bases.real, bases.real_sources) if metric.label == 0 else (bases.ai, bases.generator_families)
     sizes = _dealt(n, groups) if named else (n,)
-    return _Demand(rule, "count" if metric.form == "count" else "real" if metric.label == 0 else "ai", sizes)
-
-
-def _of_each(demand: _Demand) -> str:
-    if EACH not in (demand.rule.slice or {}).values():
-        return ""
-    return " of each source" if demand.kind == "real" else " of each family"
+    return Demand(rule, "count" if metric.form == "count" else "real" if metric.label == 0 else "ai", sizes)
 
 
 def _dealt(n: int, groups: int) -> tuple[int, ...]:
@@ -274,7 +189,7 @@ def _dealt(n: int, groups: int) -> tuple[int, ...]:
     return tuple(n // groups + (group < n % groups) for group in range(groups))
 
 
-def _counted(demand: _Demand, bases: Bases) -> bool:
+def _counted(demand: Demand, bases: Bases) -> bool:
     """Say whether a rule that counts holds."""
     rule = demand.rule
     several = {"real_source_count": bases.real_sources, "generator_family_count": bases.generator_families}
@@ -282,41 +197,31 @@ def _counted(demand: _Demand, bases: Bases) -> bool:
     return all(size >= rule.min_n for size in demand.sizes) and all(_COMPARE[rule.op](n, rule.value) for n in counts)
 
 
-def _least(demand: _Demand, demands: Sequence[_Demand]) -> int:
-    """Give how many bases a rule is about at least, because another rule demands them."""
-    label = METRICS[demand.rule.metric].label
-    counting = [
-        other.rule
-        for other in demands
-        if other.kind == "count"
-        and other.rule.metric in ("real_count", "ai_count")
-        and METRICS[other.rule.metric].label == label
-        and (other.rule.slice or {}) == (demand.rule.slice or {})
-    ]
-    return max([1, demand.rule.min_n, *map(_least_of, counting)])
+def pass_all(demands: Sequence[Demand], bases: Bases, failing: ErrorRates) -> float:
+    """Give the probability to pass all demands of which something is said.
 
-
-def _least_of(rule: Rule) -> int:
-    """Give the smallest count from 1 on that a rule about a count allows; 1 where it sets no lower bound."""
-    if rule.op not in (">=", ">", "=="):
-        return 1
-    return max(1, int(rule.value) + (rule.op == ">" or int(rule.value) < rule.value))
-
-
-def _passes(demands: Sequence[_Demand], bases: Bases, failing: ErrorRates) -> float:
-    """Give the probability to pass all demands of which something is said."""
+    Args:
+        demands: What ``demands_of`` gives for the same bases, or some of it.
+        bases: What is to be measured.
+        failing: How often a base fails.
+    """
     if not all(_counted(demand, bases) for demand in demands if demand.kind == "count"):
         return 0.0
-    real, ai = _of_class(demands, "real", bases, failing), _of_class(demands, "ai", bases, failing)
+    real, ai = failures_of(demands, "real", bases, failing), failures_of(demands, "ai", bases, failing)
     both = [demand.rule for demand in demands if demand.kind == "both"]
     up_to = np.concatenate([np.zeros(1), np.cumsum(ai)])
     return min(float(sum(p * up_to[_bearable(both, failed, len(ai), bases)] for failed, p in enumerate(real))), 1.0)
 
 
-def _of_class(
-    demands: Sequence[_Demand], kind: Literal["real", "ai"], bases: Bases, failing: ErrorRates
+def failures_of(
+    demands: Sequence[Demand], kind: Literal["real", "ai"], bases: Bases, failing: ErrorRates
 ) -> NDArray[np.float64]:
-    """Give the probabilities that 0, 1, ... bases of a class fail while all demands on this class alone hold."""
+    """Give the probabilities that 0, 1, ... bases of a class fail while all demands on this class alone hold.
+
+    Returns:
+        Shape (failures + 1,), the last being the most that may fail; shape (0,) where the demands cannot hold. The sum is
+        the probability to pass them.
+    """
     n, groups, rate = (
         (bases.real, bases.real_sources, failing.false_positive)
         if kind == "real"

@@ -17,6 +17,7 @@ from pytest_benchbench.evidence.observation import (
     judge,
 )
 from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.gates.policy import load_policy
 
 
 def settled_row(
@@ -59,3 +60,15 @@ def settled_row(
 @pytest.fixture(scope="session")
 def row():
     return settled_row
+
+
+@pytest.fixture
+def own_policy(tmp_path):
+    """Write a policy of rules, each as YAML without its id, and load it."""
+
+    def write(*rules):
+        path = tmp_path / "own.yaml"
+        path.write_text("name: own\nrules:\n" + "".join(f"  - {{id: rule{i}, {rule}}}\n" for i, rule in enumerate(rules)))
+        return load_policy(str(path)).policy
+
+    return write

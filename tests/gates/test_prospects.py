@@ -5,30 +5,9 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import binom
 
 from pytest_benchbench.gates.policy import load_policy
-from pytest_benchbench.gates.prospects import (
-    Bases,
-    ErrorRates,
-    bases_of_policy,
-    bases_of_rules,
-    least_bases,
-    prospect,
-)
-from pytest_benchbench.statistics.power import pass_probability
+from pytest_benchbench.gates.prospects import Bases, ErrorRates, prospect
 
 RELEASE = load_policy("release").policy
-
-POWERS = (0.8, 0.9, 0.95)
-
-
-@pytest.fixture
-def policy(tmp_path):
-    def write(*rules):
-        path = tmp_path / "own.yaml"
-        path.write_text("name: own\nrules:\n" + "".join(f"  - {{id: rule{i}, {rule}}}\n" for i, rule in enumerate(rules)))
-        return load_policy(str(path)).policy
-
-    return write
-
 
 RULES = {
     "metric: false_positive_rate, op: '<=', value: 0.4": lambda real, ai: share(real) <= 0.4,
@@ -122,54 +101,6 @@ def test_a_source_too_small_never_passes():
     assert prospect(RELEASE, Bases(550, 500, 11, 3), ErrorRates(0.0, 0.0)).probability == 1
 
 
-def test_release_demands_these_bases():
-    assert least_bases(RELEASE) == (500, 500, 3, 3)
-
-
-def test_a_policy_that_demands_no_number_of_bases(policy):
-    assert least_bases(policy("metric: ai_recall, op: '>=', value: 0.5")) == (1, 1, 1, 1)
-
-
-@pytest.mark.parametrize(("op", "value", "least"), [(">=", 7, 7), (">", 7, 8), (">=", 6.5, 7), ("==", 7, 7), ("<=", 7, 1)])
-def test_a_demanded_number_is_the_smallest_that_holds(policy, op, value, least):
-    assert least_bases(policy(f"metric: real_count, op: '{op}', value: {value}"))[0] == least
-
-
-def test_bases_that_release_needs():
-    rates, bases = ErrorRates(0.005, 0.1), Bases(500, 500, 3, 3)
-    needed = bases_of_rules(RELEASE, bases, rates, POWERS)
-    strictest = next(each for each in needed if each.id == "false_positives_upper")
-    assert strictest.of == "real bases"
-    assert strictest.sizes == [(510, 510), (581, 650), (650, 718)]
-    floor = next(each for each in needed if each.id == "source_false_positives")
-    assert (floor.of, floor.groups) == ("real bases of each source", 3)
-    assert floor.sizes == [(50, 50)] * 3
-    assert bases_of_policy(RELEASE, bases, rates, POWERS, needed) == [510, 581, 650]
-
-
-def test_bases_that_both_classes_need_together():
-    rates, bases = ErrorRates(0.005, 0.15), Bases(500, 500, 3, 3)
-    needed = bases_of_rules(RELEASE, bases, rates, [0.9])
-    alone = {each.id: each.sizes[0].first for each in needed}
-    (n,) = bases_of_policy(RELEASE, bases, rates, [0.9], needed)
-    assert n > max(alone["false_positives_upper"], alone["ai_recall_lower"])
-    assert prospect(RELEASE, Bases(n, n, 3, 3), rates).probability >= 0.9
-    assert prospect(RELEASE, Bases(n - 1, n - 1, 3, 3), rates).probability < 0.9
-
-
-def test_no_number_of_bases_passes_a_rate_beyond_the_bound():
-    rates, bases = ErrorRates(0.021, 0.1), Bases(500, 500, 3, 3)
-    needed = bases_of_rules(RELEASE, bases, rates, [0.8])
-    assert bases_of_policy(RELEASE, bases, rates, [0.8], needed) == [None]
-
-
-def test_groups_share_the_probability(policy):
-    own = policy("metric: false_positive_rate, op: '<=', value: 0.05, slice: {source: '*'}, min_n: 50")
-    (each,) = bases_of_rules(own, Bases(500, 1, 10, 1), ErrorRates(0.01, 0.0), [0.9])
-    assert pass_probability(each.sizes[0].first, each.sizes[0].first // 20, 0.01) ** 10 >= 0.9
-    assert each.sizes[0].first > 50  # where ten of fifty each pass with .87
-
-
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
@@ -182,14 +113,14 @@ def test_groups_share_the_probability(policy):
         ("metric: real_recall, op: '>=', value: 0.5, slice: {source: one}", "how many bases its slice has"),
     ],
 )
-def test_what_cannot_be_told_is_left_out_and_named(policy, rule, said):
-    found = prospect(policy(rule, "metric: ai_recall, op: '>=', value: 0.5"), Bases(5, 5, 1, 1, 2), ErrorRates(0.0, 0.0))
+def test_what_cannot_be_told_is_left_out_and_named(own_policy, rule, said):
+    found = prospect(own_policy(rule, "metric: ai_recall, op: '>=', value: 0.5"), Bases(5, 5, 1, 1, 2), ErrorRates(0.0, 0.0))
     assert said in found.rules[0].left_out
     assert found.rules[0].probability is None
     assert found.rules[1].left_out is None
     assert found.probability == 1
 
 
-def test_rows_are_bases_where_each_has_one(policy):
-    own = policy("metric: ai_recall, op: '>=', value: 0.5, unit: row")
+def test_rows_are_bases_where_each_has_one(own_policy):
+    own = own_policy("metric: ai_recall, op: '>=', value: 0.5, unit: row")
     assert prospect(own, Bases(1, 2, 1, 1), ErrorRates(0.0, 0.5)).probability == pytest.approx(0.75)
