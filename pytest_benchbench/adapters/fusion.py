@@ -128,7 +128,7 @@ def load_fusion(path: Path) -> LoadedFusion:
 
 
 def scoring_sha256(calibrator: str | None, fusion: str | None) -> str | None:
-    """Give the ``calibratorSha256`` of a score: one digest for all that stands between the raw score and the score.
+    r"""Give the ``calibratorSha256`` of a score: one digest for all that stands between the raw score and the score.
 
     Args:
         calibrator: SHA-256 of the calibrator's file, ``None`` for none (identity).
@@ -136,7 +136,7 @@ def scoring_sha256(calibrator: str | None, fusion: str | None) -> str | None:
 
     Returns:
         ``None`` with neither; the calibrator's own digest without fusion; with fusion the SHA-256 of the ASCII text
-        ``calibrator <digest or identity>\\nfusion <digest>\\n``.
+        ``calibrator <digest or identity>\nfusion <digest>\n``.
     """
     if fusion is None:
         return calibrator

@@ -1,4 +1,4 @@
-"""What a picture's own bytes say about its origin, as named signals for fusion. Nothing is verified: anyone can write metadata.
+"""What a picture's own bytes say of its origin, as named signals for fusion. Nothing is verified: anyone writes metadata.
 
 Read are PNG, JPEG, WebP, AVIF and TIFF files; every other format gives no signal. A block that is broken or longer than the
 bounds below gives none of its signals either. Pixels are never looked at.
@@ -10,6 +10,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pytest_benchbench.artifacts.image import embedded_metadata
@@ -23,7 +24,7 @@ SIGNALS: dict[str, str] = {
     "c2pa-manifest": "the file carries a C2PA manifest store; no signature is checked",
     "exif-camera": "EXIF has a camera's Make and Model",
     "exif-exposure": "EXIF has an ExposureTime, and FNumber or an ISO speed",
-    "generator-parameters": "a PNG text or the EXIF UserComment holds what image generators write: prompt, sampler, workflow",
+    "generator-parameters": "a PNG text or the EXIF UserComment holds what generators write: prompt, sampler, workflow",
     "generator-software": "a field for the software (EXIF, PNG text, XMP CreatorTool) names an image generator",
     "xmp-ai-source": "XMP names a trained algorithm (trainedAlgorithmicMedia) as DigitalSourceType",
 }
@@ -101,10 +102,8 @@ def read_signals(data: bytes) -> tuple[str, ...]:
         return ()
     if reader is None:
         return ()
-    try:
+    with suppress(struct.error, IndexError):  # the blocks before a break count
         reader(data, metadata)
-    except (struct.error, IndexError):  # the blocks before the break count
-        pass
     return tuple(
         sorted({*_of_store(metadata.store), *_of_xmp(metadata.xmp), *_of_texts(metadata.texts), *_of_exif(metadata)})
     )
@@ -161,14 +160,12 @@ def _exif_tags(block: bytes) -> dict[int, bytes]:
         return {}
     order = "<" if block[:2] == b"II" else ">"
     tags: dict[int, bytes] = {}
-    try:
+    with suppress(struct.error):  # what was read before a break counts
         (directory,) = struct.unpack_from(order + "I", block, 4)
         _read_directory(block, directory, order, tags)
         if len(pointer := tags.get(_EXIF_DIRECTORY, b"")) == 4:
             (directory,) = struct.unpack(order + "I", pointer)
             _read_directory(block, directory, order, tags)
-    except struct.error:  # what was read before the break counts
-        pass
     return tags
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 MAX_FAULTS_KEPT = 20
@@ -90,6 +91,14 @@ class FaultLog:
 def refused(file: str, line: int | None, message: str) -> ManifestError:
     """Make the error of a single fault that is not about a field."""
     return ManifestError((Fault(file, line, None, message),), 1)
+
+
+def schema_fault(error: Exception) -> str:
+    """Turn msgspec's "Expected `str`, got `int` - at `$.rules[0].id`" into "rules[0].id: expected str, got int"."""
+    matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", str(error))
+    reason, field = (shown_text(part) for part in (matched.groups() if matched else (str(error), "")))
+    reason = (reason[:1].lower() + reason[1:]).replace("`", "")
+    return f"{field}: {reason}" if field else reason
 
 
 def shown(value: object) -> str:
