@@ -138,10 +138,7 @@ def _notes(scores: Path, facts: RunFacts | None) -> list[str]:
         return []
     if facts.lost:
         raise _Incomplete(f"{scores}: the run lost {facts.lost} of its planned rows; go on with it by --bench-resume first")
-    notes = list(facts.gaps)
-    if facts.left_out:
-        notes.append(f"{facts.left_out} planned rows were left out of the run")
-    return notes
+    return list(facts.gaps)
 
 
 def _shown(calibrator: Calibrator) -> dict[str, Any]:
@@ -164,8 +161,9 @@ def _lines(calibrator: Calibrator) -> Iterator[str]:
         candidate = calibrator.candidates[method]
         yield f"{method}: {'' if candidate.eligible else 'not eligible, '}{plain(candidate.reason)}"
     raw = calibrator.raw_at_threshold
-    reached = "no raw score reaches" if raw is None else f"a raw score of {raw:.6g} is"
-    yield f"chosen: {calibrator.method}; {reached} {calibrator.threshold}"
+    becomes = f"{'no raw score' if raw is None else f'a raw score of {raw:.6g}'} becomes {calibrator.threshold}"
+    why = "" if calibrator.method == "identity" else ", of the eligible ones besides identity the best out of fold"
+    yield f"chosen: {calibrator.method}{why}; {becomes}"
     yield "deployable" if calibrator.deployable else "not deployable:"
     yield from (f"  {plain(gap)}" for gap in calibrator.missing)
 
@@ -181,7 +179,8 @@ def _cells(method: str, candidate: Candidate) -> tuple[str, ...]:
         candidate.oof_balanced_accuracy,
         candidate.oof_false_positive_rate,
     )
-    return (method, *("-" if n is None else f"{n:.4f}" for n in numbers), "eligible" if candidate.eligible else "")
+    texts = ("-" if number is None else f"{round(number, 4) + 0.0:.4f}" for number in numbers)  # without a negative zero
+    return (method, *texts, "eligible" if candidate.eligible else "")
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
