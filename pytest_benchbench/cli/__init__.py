@@ -12,10 +12,12 @@ _COMMANDS = {
     "compare": "Say what changed between two runs.",
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
+    "gate": "Decide by a policy whether evidence is good enough.",
     "manifest": "Write a manifest from files of one's own.",
     "report": "Sum up one or several runs, or export their rows.",
     "run": "Run shards on many workers and merge them.",
     "merge": "Join the directories of runs, such as shards.",
+    "power": "Say how many bases pass a gate, and how often.",
     "profile": "Measure what whole processes cost, in time and memory.",
     "validate": "Say what is wrong with a manifest.",
 }

@@ -9,23 +9,17 @@ from typing import Any
 import click
 import msgspec
 
+from pytest_benchbench.cli.gate_options import held_against, read_policy
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
-from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.evidence.score_manifest import ScoreManifest
+from pytest_benchbench.gates.policy import LoadedPolicy
+from pytest_benchbench.manifests.faults import ManifestError
 from pytest_benchbench.reports.github import tell_github
 from pytest_benchbench.reports.html import REPORT_HTML
 from pytest_benchbench.session.merging import MergedRun, merge_runs
-
-
-def _policy(context: click.Context, parameter: click.Parameter, value: str | None) -> LoadedPolicy | None:
-    if value is None or value == "off":
-        return None
-    try:
-        return load_policy(value)
-    except PolicyError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 @click.command("merge")
@@ -38,10 +32,22 @@ def _policy(context: click.Context, parameter: click.Parameter, value: str | Non
 )
 @click.option("--output-dir", required=True, type=click.Path(path_type=Path), help="New folder for the merged run.")
 @click.option(
-    "--gate", "policy", metavar="POLICY", callback=_policy, help="Decide about the whole: a built-in policy or a .yaml file."
+    "--gate",
+    "policy",
+    metavar="POLICY",
+    callback=read_policy,
+    help="Decide about the whole: a built-in policy or a .yaml file.",
 )
+@held_against
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
-def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolicy | None, as_json: bool) -> None:
+def command(
+    directories: tuple[Path, ...],
+    output_dir: Path,
+    policy: LoadedPolicy | None,
+    manifests: tuple[Path, ...],
+    held_out_unverified: bool,
+    as_json: bool,
+) -> None:
     """Join the directories of runs, such as the shards of one benchmark.
 
     They must agree in code, manifests and in every option that changes the plan or an observation. No row may be in two of
@@ -50,10 +56,19 @@ def command(directories: tuple[Path, ...], output_dir: Path, policy: LoadedPolic
     Exit codes: 0 done, 1 rows failed, or the runs contradict each other (then nothing is written), 2 wrong use, 20 the gate
     did not pass, 21 incomplete.
     """
+    if policy is None and (manifests or held_out_unverified):
+        raise click.UsageError("--manifest and --held-out-unverified are for --gate")
     try:
         with evidence_progress(directories, "merging") as progress:
-            merged = merge_runs(directories, output_dir, policy, progress)
-    except (MergeError, RecordedRunError, EvidenceError) as error:
+            merged = merge_runs(
+                directories,
+                output_dir,
+                policy,
+                progress,
+                manifests=[ScoreManifest(manifest) for manifest in manifests],
+                held_out_unverified=held_out_unverified,
+            )
+    except (MergeError, RecordedRunError, EvidenceError, ManifestError) as error:
         raise click.ClickException(str(error)) from None
     for note in merged.notes:
         click.echo(f"note: {note}", err=True)

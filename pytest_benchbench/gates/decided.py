@@ -178,6 +178,11 @@ def verdict(rules: list[DecidedRule]) -> Verdict:
     return "inconclusive" if any(rule.passed is None for rule in rules) else "pass"
 
 
+def missing_rows(decision: Decision) -> int:
+    """Count the rows that manifests have and the evidence has not, as far as they were looked for."""
+    return sum(rule.failures or 0 for rule in decision.rules if rule.id == "nothing_missing")
+
+
 def is_incomplete(decision: Decision) -> bool:
     """Say whether rows are missing that were to be decided about, or nobody knows whether some are."""
     about_rows = ("nothing_lost", "nothing_left_out", "nothing_missing")

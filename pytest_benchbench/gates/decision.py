@@ -27,8 +27,8 @@ from pytest_benchbench.gates.decided import (
     verdict,
 )
 from pytest_benchbench.gates.describing import describe_rule as describe_rule, number
+from pytest_benchbench.gates.implications import implications
 from pytest_benchbench.gates.measurement import Measurement, uncomputed
-from pytest_benchbench.gates.metrics import METRICS
 from pytest_benchbench.gates.policy import LoadedPolicy, Rule
 from pytest_benchbench.gates.rules import Tallies
 from pytest_benchbench.gates.score_side import Judged, ScoreSide
@@ -211,7 +211,7 @@ def _decision(
         found[rule.id].append((rule, its))
     measured = [one for rule in loaded.policy.rules for one in found[rule.id]]
     rules = [
-        *(_decided(rule, its, implied) for (rule, its), implied in zip(measured, _implied(measured), strict=True)),
+        *(_decided(rule, its, implied) for (rule, its), implied in zip(measured, implications(measured), strict=True)),
         *about_run,
         *(judged.own if judged else ()),
     ]
@@ -223,6 +223,7 @@ def _decision(
         threshold=msgspec.UNSET if judged is None else loaded.policy.threshold,
         required=msgspec.UNSET if judged is None else judged.required,
         reported=msgspec.UNSET if judged is None else judged.reported,
+        missing_stress_sets=msgspec.UNSET if judged is None else judged.missing_stress_sets,
     )
 
 
@@ -261,39 +262,6 @@ def _power(rule: Rule, found: Measurement) -> float | None:
         return None
     failing = 1.0 - rule.assumed if wants_high(rule) else rule.assumed
     return pass_probability(found.n, found.max_failures if found.n >= max(rule.min_n, 1) else None, failing)
-
-
-def _implied(measured: Sequence[tuple[Rule, Measurement]]) -> list[str | None]:
-    """Name for each rule the strictest one about the same units that cannot hold without it; of equals the first.
-
-    Rules that count the same failures among the same units differ only in how many of them they bear. So a false-positive
-    rate of at most .02 is the same demand as a real recall of at least .98.
-    """
-    alike: defaultdict[Hashable, list[tuple[int, int, str]]] = defaultdict(list)
-    for place, (rule, found) in enumerate(measured):
-        if found.max_failures is not None:
-            alike[_counted(rule, found)].append((found.max_failures, place, rule.id))
-    strictest = {units: min(rules) for units, rules in alike.items()}
-    implied: list[str | None] = []
-    for place, (rule, found) in enumerate(measured):
-        most, first, name = strictest.get(_counted(rule, found), (0, place, ""))
-        is_weaker = found.max_failures is not None and found.n >= rule.min_n and place != first
-        implied.append(name if is_weaker and (most, first) < (found.max_failures, place) else None)
-    return implied
-
-
-def _counted(rule: Rule, found: Measurement) -> Hashable:
-    """Say which failures among which units a rule counts: rules of which that is equal differ in how many they bear.
-
-    A rule by ``==`` bears a number of failures and no fewer; it implies nothing, and nothing implies it.
-    """
-    if rule.op == "==":
-        return rule.id
-    is_high = wants_high(rule)
-    failing: Hashable = (rule.metric, is_high)
-    if METRICS[rule.metric].label == 0 and METRICS[rule.metric].form == "rate":
-        failing = "real units that fail"
-    return failing, rule.unit or METRICS[rule.metric].unit, tuple(sorted((found.slice or {}).items())), found.n
 
 
 def _nothing_lost(lost: int, planned: int, unaccounted: int) -> DecidedRule:

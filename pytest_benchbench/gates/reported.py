@@ -9,6 +9,7 @@ import numpy as np
 from pytest_benchbench.gates.decided import Rate, Reported
 from pytest_benchbench.gates.score_table import ScoreTable
 from pytest_benchbench.statistics.intervals import wilson_interval
+from pytest_benchbench.validation.stress_sets import Facets, coverage
 
 
 def reported(table: ScoreTable) -> Iterator[Reported]:
@@ -33,6 +34,18 @@ def reported(table: ScoreTable) -> Iterator[Reported]:
                     ai=_rate(confusion.ai, confusion.fn),
                     balanced_accuracy=confusion.balanced_accuracy,
                 )
+
+
+def missing_stress_sets(table: ScoreTable) -> list[str]:
+    """Name the stress sets of the release contract of which no row, or none of a class that it needs, has a score."""
+    rows = np.flatnonzero(table.is_observed & ~np.isnan(table.scores("score")) & (table.label >= 0))
+    facets = [table.facet(name) for name in ("contentGroup", "transform", "resolutionGroup")]
+    stacked = np.stack([table.label[rows].astype(np.int64), *(facet.codes[rows] for facet in facets)], axis=1)
+    found = [
+        Facets(label, *(facet.values[code] for facet, code in zip(facets, codes, strict=True)))
+        for label, *codes in np.unique(stacked, axis=0).tolist()
+    ]
+    return [str(one) for one in coverage(found) if one.lacks is not None]
 
 
 def _rate(n: int, failures: int) -> Rate:

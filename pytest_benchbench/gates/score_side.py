@@ -20,7 +20,7 @@ from pytest_benchbench.gates.decided import DecidedRule, Held, Reported, Require
 from pytest_benchbench.gates.held_out import HeldOut
 from pytest_benchbench.gates.measurement import Measurement
 from pytest_benchbench.gates.policy import Policy, Rule
-from pytest_benchbench.gates.reported import reported
+from pytest_benchbench.gates.reported import missing_stress_sets, reported
 from pytest_benchbench.gates.score_rules import measurements
 from pytest_benchbench.gates.score_table import ScoreTable
 
@@ -35,6 +35,7 @@ class Judged:
         held_out: Whether what was to be held out was.
         required: The derivatives that were required.
         reported: Rates that decide nothing.
+        missing_stress_sets: Required stress sets without a score.
     """
 
     measured: list[tuple[Rule, Measurement]]
@@ -42,6 +43,7 @@ class Judged:
     held_out: Held
     required: Required
     reported: list[Reported]
+    missing_stress_sets: list[str]
 
 
 class ScoreSide:
@@ -94,6 +96,7 @@ class ScoreSide:
             held_out=held_out.state,
             required=table.required,
             reported=list(reported(table)),
+            missing_stress_sets=missing_stress_sets(table),
         )
 
     def _add_missing(self, manifests: Sequence[ScoreManifest], splits: Sequence[str]) -> None:

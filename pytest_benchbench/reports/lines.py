@@ -12,6 +12,9 @@ from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_l
 
 MISMATCHES = 10
 
+RULES = 60
+"""How many rules of a gate have a line."""
+
 COUNTED = 40
 """How many adapters and states (and suites and parameters, where they differ) have a line."""
 
@@ -66,11 +69,26 @@ def _rows(count: int) -> str:
 
 
 def _verdict(results: dict[str, Any], gate: Decision | None) -> list[str]:
-    lines = [outcome_line(results)]
-    if gate is not None:
-        failed = [f"  {plain(describe_rule(rule))}" for rule in gate.rules if rule.passed is not True]
-        lines = [f"gate {plain(gate.policy.name)}: {gate.decision}", *failed, *lines]
-    return lines
+    return [*(decision_lines(gate) if gate is not None else ()), outcome_line(results)]
+
+
+def decision_lines(gate: Decision, *, passed: bool = False) -> list[str]:
+    """Say what a gate decided, and by which rules it did not pass, the first ``RULES`` of them.
+
+    Args:
+        gate: The decision.
+        passed: Whether rules that passed have a line too, as far as there is room.
+    """
+    amiss = [rule for rule in gate.rules if rule.passed is not True]
+    lines = [f"  {plain(describe_rule(rule))}" for rule in amiss[:RULES]]
+    if (more := len(amiss) - RULES) > 0:
+        lines.append(f"  ... and {more} more rules that did not pass in gate.json")
+    if passed:
+        held = [rule for rule in gate.rules if rule.passed]
+        lines += [f"  passed: {plain(describe_rule(rule))}" for rule in held[:RULES]]
+        if (more := len(held) - RULES) > 0:
+            lines.append(f"  ... and {more} more rules that passed in gate.json")
+    return [f"gate {plain(gate.policy.name)}: {gate.decision}", *lines]
 
 
 def _attempt(run: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_benchbench.evidence.opened_split import attempt_of
 from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow
+from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.gates.decision import Decider, Decision, EvidenceFacts
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.reports.summary import Summary
@@ -34,6 +36,8 @@ def reckon(
     left_out: int,
     lazy_verification: bool,
     unaccounted: int = 0,
+    manifests: Sequence[ScoreManifest] = (),
+    held_out_unverified: bool = False,
     also: Sequence[Callable[[SettledRow], None]] = (),
 ) -> Reckoning:
     """Sum up evidence and apply a policy to it.
@@ -46,6 +50,8 @@ def reckon(
         left_out: Planned rows that the user left out.
         lazy_verification: Whether files were hashed only when their row came.
         unaccounted: Parts of the whole of which nobody knows how many rows they lost.
+        manifests: Dataset manifests that scores are held against.
+        held_out_unverified: Whether the user takes it on trust that sources and families are held out.
         also: See every settled row too, before it is counted.
 
     Raises:
@@ -60,6 +66,10 @@ def reckon(
         lazy_verification=lazy_verification,
         sha256={evidence.path.name: evidence.sha256},
         unaccounted=unaccounted,
+        selected=bool((run.get("options") or {}).get("select")),
+        attempt=attempt_of(run),
+        manifests=manifests,
+        held_out_unverified=held_out_unverified,
     )
     report = summary.report(evidence.path.name, evidence.sha256, run)
     return Reckoning(report, None if decider is None else decider.decision(facts))

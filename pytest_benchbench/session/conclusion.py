@@ -10,7 +10,10 @@ import pytest
 
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.reading import index_evidence
+from pytest_benchbench.evidence.score_manifest import ScoreManifest
+from pytest_benchbench.gates.decided import missing_rows
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
+from pytest_benchbench.manifests.faults import ManifestError
 from pytest_benchbench.reports import html
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
@@ -84,6 +87,7 @@ def conclude(
         lost=rows.lost,
         left_out=rows.left_out,
         lazy_verification=plan.settings.verify == "lazy",
+        manifests=_dataset_manifests(plan) if policy is not None and policy.policy.is_about_scores else (),
         also=[cases.add] if cases else [],
     )
     report, decision = reckoned.report, reckoned.decision
@@ -102,6 +106,14 @@ def conclude(
     if "GITHUB_ACTIONS" in os.environ or "GITHUB_STEP_SUMMARY" in os.environ:
         _tell_github(run, report, decision, plan, concluded)
     return concluded
+
+
+def _dataset_manifests(plan: Plan) -> list[ScoreManifest]:
+    """Read what scores are held against; none where one is no longer what was validated, and then nothing is verified."""
+    try:
+        return [ScoreManifest(manifest.path) for manifest in plan.manifests if manifest.kind == "dataset"]
+    except ManifestError:
+        return []
 
 
 def _tell_github(
@@ -143,7 +155,7 @@ def run_facts(reckoned: Reckoning, *, lost: int, left_out: int) -> RunFacts:
     results = reckoned.report["results"]
     outcomes = results["outcomes"]
     return RunFacts(
-        lost=lost,
+        lost=lost + (missing_rows(reckoned.decision) if reckoned.decision else 0),
         left_out=left_out,
         nothing_measured=outcomes["unavailable"] > 0 and outcomes["unavailable"] == results["rows"],
         failed_rows=outcomes["error"] + results["unstable"]["count"],

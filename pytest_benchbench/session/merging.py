@@ -29,6 +29,7 @@ from pytest_benchbench.session.conclusion import run_facts
 from pytest_benchbench.session.exit_status import FAILED, exit_status
 
 if TYPE_CHECKING:
+    from pytest_benchbench.evidence.score_manifest import ScoreManifest
     from pytest_benchbench.gates.policy import LoadedPolicy
     from pytest_benchbench.reports.html.cases import Cases
 
@@ -63,7 +64,13 @@ class MergedRun:
 
 
 def merge_runs(
-    directories: Sequence[Path], output: Path, policy: LoadedPolicy | None = None, progress: Progress | None = None
+    directories: Sequence[Path],
+    output: Path,
+    policy: LoadedPolicy | None = None,
+    progress: Progress | None = None,
+    *,
+    manifests: Sequence[ScoreManifest] = (),
+    held_out_unverified: bool = False,
 ) -> MergedRun:
     """Join the directories of runs, such as shards of one benchmark, or of runs that were merged before.
 
@@ -76,6 +83,8 @@ def merge_runs(
         output: Must not exist; its parents are made.
         policy: What decides about the whole, if a gate is asked for.
         progress: Is told how many more bytes of evidence were read; all are read twice.
+        manifests: Dataset manifests that scores are held against.
+        held_out_unverified: Whether the user takes it on trust that sources and families are held out.
 
     Raises:
         MergeError: The directories cannot be parts of one whole, or ``output`` exists or cannot be written.
@@ -100,6 +109,8 @@ def merge_runs(
                 left_out=whole.planned.left_out,
                 lazy_verification=document["options"]["verify"] == "lazy",
                 unaccounted=whole.unaccounted,
+                manifests=manifests,
+                held_out_unverified=held_out_unverified,
                 also=(detectors.add, *([cases.add] if cases else []), *([_told(joined, progress)] if progress else [])),
             )
             status = document["exit_status"] = _exit_status(runs, whole, reckoning)
