@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from PIL import Image as Pillow
 
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.artifacts.opening import OpenedImage, PillowWarningsIgnored, open_image
-from pytest_benchbench.artifacts.structure import BrokenImageError, tags_fit
+from pytest_benchbench.artifacts.structure import BrokenImageError, png_chunk_kinds, tags_fit
 
 DEFAULT_MAX_PIXELS = 200_000_000
 """Largest accepted product of width and height."""
@@ -46,6 +47,18 @@ _KINDS = {
 }
 """Pillow's mode to the name of the rule; ``I;16`` in its byte orders is gray too."""
 
+_METADATA = {
+    "exif": "exif",
+    "xmp": "xmp",
+    "XML:com.adobe.xmp": "xmp",
+    "icc_profile": "icc",
+    "comment": "comment",
+    "photoshop": "iptc",
+}
+"""Where Pillow's decoders leave metadata, and what it is called here."""
+
+_PNG_METADATA = {b"eXIf": "exif", b"iCCP": "icc", b"tEXt": "text", b"zTXt": "text", b"iTXt": "text", b"caBX": "c2pa"}
+
 _QUIET = PillowWarningsIgnored()
 
 
@@ -65,6 +78,24 @@ class Image:
     pixels: npt.NDArray[np.uint8]
     decoding: dict[str, Any]
     incomparable: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageTraits:
+    """What an image file shows of how it was made, beside its pixels.
+
+    Attributes:
+        format: One of ``FORMATS``.
+        size: Width and height as they are stored.
+        metadata: Kinds of metadata that are there, sorted: ``c2pa``, ``comment``, ``exif``, ``icc``, ``iptc``, ``text`` and
+            ``xmp``.
+        quantisation: SHA-256 of a JPEG's quantisation tables; ``None`` for other formats.
+    """
+
+    format: str
+    size: tuple[int, int]
+    metadata: tuple[str, ...]
+    quantisation: str | None
 
 
 def decode_image(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> Image:
@@ -126,6 +157,29 @@ def image_header(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[
     except Exception as error:
         raise UndecodableArtifactError(_one_line(error)) from None
     return opened.format, opened.image.size
+
+
+def image_traits(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> ImageTraits:
+    """Read what an image file shows of how it was made, without decoding a pixel.
+
+    Raises:
+        UndecodableArtifactError: The header of the file cannot be read, or it announces more than ``max_pixels``.
+    """
+    try:
+        with _QUIET:
+            opened = open_image(data, max_pixels)
+    except Exception as error:
+        raise UndecodableArtifactError(_one_line(error)) from None
+    found = {name for key, name in _METADATA.items() if opened.image.info.get(key)}
+    if opened.format == "PNG":  # whose chunks may also stand behind the pixels
+        found |= {_PNG_METADATA[kind] for kind in png_chunk_kinds(data) if kind in _PNG_METADATA}
+    if b"jumb" in data and b"c2pa" in data:
+        found.add("c2pa")
+    tables: dict[int, list[int]] | None = getattr(opened.image, "quantization", None)
+    quantisation = None
+    if opened.format == "JPEG" and tables:
+        quantisation = hashlib.sha256(repr(sorted((key, list(table)) for key, table in tables.items())).encode()).hexdigest()
+    return ImageTraits(opened.format, opened.image.size, tuple(sorted(found)), quantisation)
 
 
 def embedded_metadata(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[bytes, bytes]:

@@ -104,6 +104,17 @@ def png_bit_depth(data: bytes) -> int:
     raise BrokenImageError(f"more than {MAX_CHUNKS} chunks")
 
 
+def png_chunk_kinds(data: bytes) -> set[bytes]:
+    """Give the kinds of chunks in a PNG that ``png_bit_depth`` has found whole."""
+    kinds: set[bytes] = set()
+    position, kind = _PNG_SIGNATURE_BYTES, b""
+    while kind != b"IEND":
+        length, kind = struct.unpack_from(">I4s", data, position)
+        kinds.add(kind)
+        position += 12 + length
+    return kinds
+
+
 def _check_png_chunk(kind: bytes, content: bytes, colour_type: int) -> int:
     """Check a chunk beside the pixels, and give the bytes to which it unfolds; 0 for one that is not compressed."""
     least = _PNG_TRANSPARENCY_BYTES.get(colour_type, 0) if kind == b"tRNS" else _PNG_LEAST_BYTES.get(kind, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -86,6 +86,7 @@ def has_errors(outcomes: Iterable[RuleOutcome]) -> bool:
     return any(outcome.total and outcome.severity == "error" for outcome in outcomes)
 
 
-def single_warning(rule: str, file: str, message: str) -> RuleOutcome:
-    """Give the one warning of a rule about the whole dataset."""
-    return RuleOutcome(rule, "warning", (Finding(rule, "warning", (), message, 0, file),), 1)
+def warned(rule: str, file: str, messages: Sequence[str]) -> RuleOutcome:
+    """Give the warnings of a rule about the whole dataset."""
+    kept = tuple(Finding(rule, "warning", (), message, 0, file) for message in messages[:MAX_KEPT_OF_RULE])
+    return RuleOutcome(rule, "warning", kept, len(messages))

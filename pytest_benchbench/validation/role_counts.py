@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_benchbench.manifests.dataset import Split
 from pytest_benchbench.manifests.faults import shown
 from pytest_benchbench.validation.columns import SPLITS, DatasetColumns
-from pytest_benchbench.validation.finding import RuleOutcome, single_warning
+from pytest_benchbench.validation.finding import RuleOutcome, warned
 
 CALIBRATION_BASES: Final = 100
 """Bases of each class that a deployable calibrator needs."""
@@ -33,6 +33,8 @@ DOMAINS: Final = 3
 """Real sources, and generator families, that both need."""
 
 _RESOLUTION_GROUPS = ("full-res", "thumbnail")
+
+_PURPOSES: Mapping[Split, str] = {"calibration": "a deployable calibrator", "test": "the release gate"}
 
 _NAMED = 3
 
@@ -77,13 +79,13 @@ def lacking(counts: RoleCounts) -> list[str]:
 
 def too_few(columns: DatasetColumns, counts: list[RoleCounts]) -> list[RuleOutcome]:
     """Warn of splits that will not do for their role: rules ``calibration-counts`` and ``test-counts``."""
-    outcomes = []
-    for of_split in counts:
-        if lacks := lacking(of_split):
-            purpose = "a deployable calibrator" if of_split.split == "calibration" else "the release gate"
-            message = f"too few for {purpose}: {'; '.join(lacks)}"
-            outcomes.append(single_warning(f"{of_split.split}-counts", columns.display, message))
-    return outcomes
+    messages = {of_split.split: "; ".join(lacks) for of_split in counts if (lacks := lacking(of_split))}
+    return [
+        warned(
+            f"{split}-counts", columns.display, [f"too few for {purpose}: {messages[split]}"] if split in messages else []
+        )
+        for split, purpose in _PURPOSES.items()
+    ]
 
 
 def _counted(columns: DatasetColumns, split: Split) -> RoleCounts:
