@@ -115,6 +115,76 @@ def directories(tmp_path):
     return RunDirectories(tmp_path)
 
 
+class ScoreFiles:
+    """Writes scores of images, as plain rows and as evidence."""
+
+    def __init__(self, base):
+        self.base = base
+
+    @staticmethod
+    def row(row_id, label=1, score=0.9, **more):
+        """Give a plain row that has every name which evidence asks for; ``None`` in ``more`` takes one out."""
+        row = {
+            "id": row_id,
+            "baseId": row_id.split("~")[0],
+            "label": label,
+            "split": "test",
+            "score": score,
+            "source": "camera" if label == 0 else "collection",
+            "generatorFamily": "diffusion" if label else None,
+            "contentGroup": "photo",
+            "transform": row_id.partition("~")[2] or "none",
+            "resolutionGroup": "full-res",
+            "evaluationMode": "deployed",
+            "modelSha256": "a" * 64,
+            "preprocessingVersion": "1",
+            "provider": "wasm",
+            **more,
+        }
+        return {name: value for name, value in row.items() if value is not None}
+
+    @staticmethod
+    def manifest_row(row):
+        """Give the row of a dataset manifest about the image of a plain row."""
+        names = ("id", "baseId", "label", "split", "source", "generatorFamily", "generatorModel", "contentGroup")
+        told = {name: row[name] for name in (*names, "transform", "resolutionGroup") if name in row}
+        return {**told, "sha256": hashlib.sha256(row["id"].encode()).hexdigest(), "license": "CC0-1.0"}
+
+    def evidence_row(self, row, *, adapter="onnx", outcome=None, **more):
+        """Give the row of evidence that says the same as a plain row."""
+        case = self.manifest_row(row)
+        of_scorer = ("rawScore", "pixelScore", "evaluationMode", "modelSha256", "calibratorSha256")
+        scorer = {name: row[name] for name in (*of_scorer, "preprocessingVersion", "provider") if name in row}
+        status = row.get("status", "scored")
+        detection = {"status": status, "adapter_elapsed_ms": 1.5, "call": "warm"}
+        if status == "scored":
+            detection |= {"scorer": scorer, **({"score": row["score"]} if "score" in row else {})}
+        outcome = outcome or {"scored": "measured", "unavailable": "unavailable", "not_run": "not_run"}.get(status, "error")
+        suite = "benchmarks/test_ai_images.py::test_detection"
+        row = RunDirectories.row(row["id"], status, outcome=outcome, adapter=adapter, suite=suite)
+        return {**row, "kind": "dataset", "case": case, "detection": detection, **more}
+
+    def write(self, rows, name="scores.jsonl"):
+        """Write rows, dicts or lines as they are, one a line."""
+        path = self.base / name
+        path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+        return path
+
+    def manifest(self, rows, name="dataset.jsonl"):
+        """Write the manifest of plain rows."""
+        return self.write([self.manifest_row(row) for row in rows], name)
+
+    def evidence(self, rows, name="evidence.jsonl", **more):
+        """Write the evidence of plain rows."""
+        return self.write([self.evidence_row(row, **more) for row in rows], name)
+
+
+@pytest.fixture
+def score_files(tmp_path):
+    """Write scores into the test's own folder."""
+    return ScoreFiles(tmp_path)
+
+
 @pytest.fixture(params=["a folder", "a file", "a dangling link"])
 def occupy(request):
     """``occupy(path)``: put something there that must be left alone."""
@@ -123,3 +193,43 @@ def occupy(request):
         "a file": lambda path: path.write_text("mine"),
         "a dangling link": lambda path: path.symlink_to("nowhere"),
     }[request.param]
+
+
+@pytest.fixture(scope="session")
+def write_originals():
+    """``write_originals(folder, sizes, *changes)``: write pictures of (width, height) and ``base.jsonl``, their manifest.
+
+    Formats go round JPEG, PNG and WebP, labels round real and AI. ``changes`` replace fields of the rows in turn; ``None``
+    takes one out.
+    """
+    import numpy as np
+    from PIL import Image
+
+    def write(folder, sizes, *changes):
+        lines = []
+        for number, (width, height) in enumerate(sizes):
+            low = np.random.default_rng(number).integers(0, 256, (9, 12, 3), dtype=np.uint8)
+            kind = ("jpg", "png", "webp")[number % 3]
+            path = folder / f"original-{number}.{kind}"
+            exif = Image.Exif()
+            exif[0x010F], exif[0x0112] = "A maker", 1 + number % 8
+            Image.fromarray(low).resize((width, height)).save(path, exif=exif)
+            row = {
+                "id": f"image-{number}",
+                "baseId": f"base-{number}",
+                "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+                "label": number % 2,
+                "split": "test",
+                "source": f"camera-{number % 3}",
+                "generatorFamily": "family" if number % 2 else None,
+                "contentGroup": "photo",
+                "transform": "none",
+                "license": "CC0-1.0",
+                "path": path.name,
+                **(changes[number] if number < len(changes) else {}),
+            }
+            lines.append(json.dumps({field: value for field, value in row.items() if value is not None}) + "\n")
+        (folder / "base.jsonl").write_text("".join(lines))
+        return folder / "base.jsonl"
+
+    return write
