@@ -113,6 +113,21 @@ def valid():
 
 
 @pytest.fixture(scope="session")
+def valid_evaluation():
+    """Hold figures of scores against the published schema, and give them back."""
+    from pytest_benchbench.reports.evaluation_schema import evaluation_schema
+
+    jsonschema.Draft202012Validator.check_schema(evaluation_schema())
+    validator = jsonschema.Draft202012Validator(evaluation_schema())
+
+    def held(document):
+        validator.validate(document)
+        return document
+
+    return held
+
+
+@pytest.fixture(scope="session")
 def report(write, valid):
     from pytest_benchbench.reports.summary import build_report
 

@@ -149,7 +149,7 @@ def test_a_base_succeeds_when_every_required_derivative_does():
 def test_one_derivative_fails_its_base(place, value, expected):
     rows = list(ROWS)
     rows[place] = (*rows[place][:2], value, rows[place][3])
-    told, found = outcomes(rows, required=2)
+    _, found = outcomes(rows, required=2)
     assert found.confusion() == expected
     assert found.failing.sum() == 1
 
