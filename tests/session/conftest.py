@@ -94,6 +94,81 @@ CONFTEST = """
             registry.register(adapter)
 """
 
+SCORERS = """
+    import hashlib, json, os
+    from pytest_benchbench import Adapter, AdapterDescription, AdapterUnavailable, BatchAdapter, Detection, Weights
+    import msgspec
+
+    class ScorerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        weights: str = "first"
+
+    def answer(data):
+        word = data.decode().split()[0]
+        if word == "raise":
+            raise RuntimeError("the scorer broke")
+        if word == "exit":
+            os._exit(3)
+        if word == "nan":
+            return Detection("scored", score=0.5, scorer={"rawScore": float("nan")})
+        if word == "huge":
+            return Detection("scored", score=0.5, scorer={"crops": "x" * 20_000_000})
+        try:
+            return Detection("scored", score=float(word), scorer={"rawScore": float(word) / 2})
+        except ValueError:
+            return Detection(word)
+
+    class Scorer(Adapter):
+        '''Answers what the file says: a score or a status.'''
+        name = "scorer"
+        media_types = frozenset({"image"})
+        needs = "bytes"
+        Options = ScorerOptions
+
+        def detect(self, sample):
+            return answer(sample.data)
+
+        def describe(self):
+            sha256 = hashlib.sha256(self.options.weights.encode()).hexdigest()
+            return AdapterDescription("1", "what the file says", (Weights("model", sha256),))
+
+    class Other(Scorer):
+        name = "other"
+
+    class Absent(Scorer):
+        name = "absent"
+
+        def load(self):
+            raise AdapterUnavailable("no weights here")
+
+    class Sounds(Scorer):
+        name = "sounds"
+        media_types = frozenset({"audio"})
+
+    class Nosy(Scorer):
+        '''Tells all that it is shown.'''
+        name = "nosy"
+
+        def detect(self, sample):
+            shown = {name: repr(getattr(sample, name)) for name in sample.__slots__}
+            return Detection("scored", score=0.5, scorer={"shown": shown})
+
+    class Waves(BatchAdapter):
+        name = "waves"
+        media_types = frozenset({"image"})
+        needs = "bytes"
+        batch_size = 4
+
+        def detect_batch(self, samples):
+            return [answer(sample.data) for sample in samples]
+
+        def describe(self):
+            return AdapterDescription("1", "what the file says")
+
+    def pytest_benchbench_adapters(registry):
+        for adapter in (Scorer, Other, Absent, Sounds, Nosy, Waves):
+            registry.register(adapter)
+"""
+
 
 class Project:
     """Writes cases, runs pytest, reads what the run left."""
@@ -191,13 +266,75 @@ class Project:
         return json.loads((self.path / "run" / name).read_text())
 
 
+class Dataset(Project):
+    """Writes labelled images, and scores them."""
+
+    def image(self, image_id, says=0.5, **fields):
+        """Add an image whose file says what a scorer will answer; a field that is ``None`` is left out."""
+        data = f"{says} about {image_id}".encode()
+        (self.path / f"{image_id}.bin").write_bytes(data)
+        row = {
+            "id": image_id,
+            "baseId": f"base-of-{image_id}",
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "label": 0,
+            "split": "test",
+            "source": "camera",
+            "contentGroup": "photo",
+            "transform": "none",
+            "license": "CC0-1.0",
+            "path": f"{image_id}.bin",
+        } | fields
+        self.rows.append({name: value for name, value in row.items() if value is not None})
+
+    def images(self, *said, **fields):
+        """Write the manifest of images img-1, img-2, ... whose files say this."""
+        for number, says in enumerate(said, 1):
+            self.image(f"img-{number}", says, **fields)
+        self.write("dataset.jsonl")
+
+    def score(self, *arguments, run="run", workers=0):
+        """Score ``dataset.jsonl``: the test split, by the adapter ``scorer``, unless the arguments say otherwise."""
+        given = [f"--bench-run-dir={run}", "--bench-split=test", "--bench-adapter=scorer"]
+        if any("--bench-resume" in argument for argument in arguments):
+            del given[0]
+        names = {argument.partition("=")[0] for argument in arguments}
+        missing = [argument for argument in given if argument.partition("=")[0] not in names]
+        return self.call("dataset.jsonl", *missing, *arguments, workers=workers)
+
+    @property
+    def statuses(self):
+        """The status of each line of evidence by case id."""
+        return {row["key"]["case_id"]: row["detection"]["status"] for row in self.evidence}
+
+    @property
+    def ledger(self):
+        """The lines of the ledger."""
+        path = self.path / "benchbench-ledger.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def attempt(self, run="run"):
+        """Which attempt at the test split a run says to be."""
+        return json.loads((self.path / run / "run.json").read_text()).get("opening", {}).get("attempt")
+
+
 @pytest.fixture
-def project(pytester, monkeypatch):
+def unremembered(monkeypatch):
     # a file that is written again within a second and with as many bytes would be run by its old bytecode
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+
+@pytest.fixture
+def project(pytester, unremembered):
     pytester.makeconftest(CONFTEST)
     return Project(pytester)
+
+
+@pytest.fixture
+def dataset(pytester, unremembered):
+    pytester.makeconftest(SCORERS)
+    return Dataset(pytester)
 
 
 @pytest.fixture(params=[0, 2], ids=["one-process", "two-workers"])
