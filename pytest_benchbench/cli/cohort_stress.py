@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,6 +97,8 @@ def command(
     settings = StressSettings(seed, too_small, workers)
     try:
         transforms = find_transforms(names)
+        if output_dir is not None and not planning and os.path.lexists(output_dir):
+            raise CohortError(f"{output_dir}: exists already; name a new folder")  # before everything is verified
         with _opened(base, outside_allowed=bool(roots)) as manifest:
             with _bar("verifying") as progress:
                 originals = read_originals(manifest, transforms, roots=roots, workers=workers, progress=progress)
@@ -140,7 +143,7 @@ def _build(manifest: Manifest, plan: StressPlan, folder: Path, settings: StressS
     for line in _notes(plan):
         click.echo(line)
     if built.copies:
-        click.echo(f"{built.copies} derivatives are copies of their original, byte for byte; transforms.jsonl says which")
+        click.echo(f"copies of their original, byte for byte: {_counted(built.copies, 'row')}; transforms.jsonl says which")
     click.echo(f"{built.rows} rows: {built.manifest}")
 
 

@@ -155,14 +155,12 @@ def _look_at(ref: CaseRef, case: DatasetCase, directory: Path, roots: Sequence[P
 
 
 def _id_problems(case_id: str, transforms: Iterable[StressTransform], ids: set[str]) -> Iterator[tuple[str, str]]:
-    for transform in transforms:
-        made = derived_id(case_id, transform.name)
-        if len(made) > MAX_ID_LENGTH:
-            yield "id", f"with -{transform.name} it has {len(made)} characters, more than {MAX_ID_LENGTH}"
-            return
-        if made in ids:
-            yield "id", f"its derivative would be called {shown(made)}, as another row is"
-            return
+    names = [derived_id(case_id, transform.name) for transform in transforms]
+    longest = max(names, key=len)
+    if len(longest) > MAX_ID_LENGTH:
+        yield "id", f"{longest.removeprefix(case_id)} makes it {len(longest)} characters long, more than {MAX_ID_LENGTH}"
+    elif taken := next((name for name in names if name in ids), None):
+        yield "id", f"its derivative would be called {shown(taken)}, as another row is"
 
 
 def derived_id(case_id: str, transform: str) -> str:

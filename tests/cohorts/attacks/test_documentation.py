@@ -9,7 +9,7 @@ import pytest
 from pytest_benchbench.cohorts.attacks.registry import attacks_of, families_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "attacks.md").read_text(encoding="utf-8")
-SECTIONS = {"image": "Images", "audio": "Audio", "video": "Video"}
+SECTIONS = {"image": "Images", "image-file": "Image files", "audio": "Audio", "video": "Video"}
 
 
 def table(heading):

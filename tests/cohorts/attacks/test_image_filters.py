@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from pytest_benchbench.cohorts.attacks.image_filters import (
     blurred,
     median_filtered,
     sharpened,
     under_checkerboard,
+    under_patch,
     with_noise,
     with_text,
 )
@@ -75,3 +77,28 @@ def test_a_checkerboard_mixes_black_and_white_by_its_opacity():
     assert mixed[0, 0].tolist() == pytest.approx([64, 64, 64], abs=1)
     assert mixed[0, 7].tolist() == pytest.approx([191, 191, 191], abs=1)
     assert mixed[7, 0].tolist() == pytest.approx([191, 191, 191], abs=1)
+
+
+@given(width=st.integers(1, 80), height=st.integers(1, 80), seed=st.integers(0, 2**48 - 1))
+def test_a_patch_covers_its_box_alone_and_mixes_its_colour_in(width, height, seed):
+    picture = np.full((height, width, 3), 128, np.uint8)
+    covered, record = under_patch(50, seed)(picture)
+    left, top, right, bottom = record["box"]
+    assert (0 <= left < right <= width, 0 <= top < bottom <= height) == (True, True)
+    assert (right - left, bottom - top) == (max(1, width // 2), max(1, height // 2))
+    middle = covered[(top + bottom) // 2, (left + right) // 2]
+    assert middle.tolist() == pytest.approx([(128 + colour) / 2 for colour in record["colour"]], abs=1)
+    outside = (covered != picture).any(axis=2)
+    outside[top:bottom, left:right] = False
+    assert not outside.any()
+
+
+def test_a_patch_has_soft_edges():
+    covered, record = under_patch(75, seed=1)(np.zeros((80, 160, 3), np.uint8))
+    left, top, right, bottom = record["box"]
+    brightest = int(np.argmax(record["colour"]))
+    profile = covered[(top + bottom) // 2, left:right, brightest].astype(int)
+    assert record["soft_pixels"] == 5
+    assert (np.diff(profile[:5]) > 0).all()
+    assert len(set(profile[5:-5])) == 1
+    assert profile[::-1].tolist() == profile.tolist()

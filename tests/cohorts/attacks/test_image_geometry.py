@@ -7,7 +7,10 @@ from pytest_benchbench.cohorts.attacks.image_geometry import (
     cropped_border,
     cropped_centre,
     cropped_edge,
+    cropped_somewhere,
+    fitted_into,
     mirrored,
+    place_within,
     rotated,
     scaled,
     tilted,
@@ -29,6 +32,47 @@ def test_a_size_is_restored_exactly_when_the_record_says_so(width, height):
             changed, record = attacks_of("image")[name + variant].change(pixels)
             assert record["size_restored"] is restored
             assert (changed.shape == pixels.shape) is restored
+
+
+@given(width=st.integers(1, 400), height=st.integers(1, 400), long_side=st.integers(1, 300))
+def test_a_picture_is_fitted_into_its_long_side_and_never_scaled_up(width, height, long_side):
+    pixels = np.zeros((height, width, 3), np.uint8)
+    attacked, record = fitted_into(long_side)(pixels)
+    assert record["resized_to"] == [attacked.shape[1], attacked.shape[0]]
+    if max(width, height) <= long_side:
+        assert (attacked is pixels, record["scaled"]) == (True, False)
+        return
+    assert (max(attacked.shape[:2]), record["scaled"]) == (long_side, True)
+    exact = np.array([height, width]) * long_side / max(width, height)
+    assert (np.abs(np.array(attacked.shape[:2]) - np.maximum(exact, 1)) <= 0.5).all()
+
+
+def test_a_fitted_picture_is_scaled_with_lanczos_in_one_step():
+    pixels = picture(64, 48)
+    expected = PIL.Image.fromarray(pixels).resize((32, 24), PIL.Image.Resampling.LANCZOS)
+    assert np.array_equal(fitted_into(32)(pixels)[0], np.asarray(expected))
+
+
+@given(
+    width=st.integers(1, 90), height=st.integers(1, 90), percent=st.sampled_from([90, 75]), seed=st.integers(0, 2**48 - 1)
+)
+def test_a_crop_somewhere_cuts_its_box_out_of_the_picture(width, height, percent, seed):
+    pixels = picture(width, height)
+    attacked, record = cropped_somewhere(percent, seed)(pixels)
+    left, top, right, bottom = record["box"]
+    assert 0 <= left < right <= width
+    assert 0 <= top < bottom <= height
+    kept = (max(1, (width * percent + 50) // 100), max(1, (height * percent + 50) // 100))
+    assert (right - left, bottom - top) == kept
+    assert np.array_equal(attacked, pixels[top:bottom, left:right])
+
+
+def test_a_crop_somewhere_is_everywhere_equally_often():
+    places = [place_within((3, 9), seed) for seed in range(4000)]
+    for axis, room in enumerate((3, 9)):
+        counts = np.bincount([place[axis] for place in places], minlength=room + 1)
+        assert counts.size == room + 1
+        assert counts == pytest.approx(4000 / (room + 1), rel=0.2)
 
 
 def test_a_resize_goes_down_and_back_up_with_lanczos():
@@ -119,5 +163,6 @@ def test_what_moves_pixels_is_never_compared():
     moved = {attack.family for attack in attacks_of("image").values() if not attack.keeps_positions}
     crops = {f"crop{part}" for part in ("", "-centre", "-left", "-top", "-right", "-bottom")}
     assert moved == crops | {f"{crop}-unrestored" for crop in crops} | {
-        "resize-unrestored", "rotate", "hflip", "perspective", "combined", "combined-omniseal",
+        "resize-unrestored", "rotate", "hflip", "perspective", "combined", "combined-omniseal", "long-side",
+        "crop-somewhere", "combined-upload", "combined-repost", "combined-screenshot", "combined-thumbnail",
     }  # fmt: skip

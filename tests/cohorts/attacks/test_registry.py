@@ -7,8 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pytest_benchbench.artifacts.image import decode_image
 from pytest_benchbench.cohorts import CohortError
 from pytest_benchbench.cohorts.attacks.attack import Attacked
+from pytest_benchbench.cohorts.attacks.image_metadata import ImageFile
 from pytest_benchbench.cohorts.attacks.registry import (
     DEFAULT_AUDIO_ATTACKS,
     DEFAULT_IMAGE_ATTACKS,
@@ -18,8 +20,9 @@ from pytest_benchbench.cohorts.attacks.registry import (
     find_attacks,
 )
 from pytest_benchbench.cohorts.clips import Clip
+from pytest_benchbench.cohorts.pictures import encode_png
 
-MEDIA_TYPES = ("image", "audio", "video")
+MEDIA_TYPES = ("image", "audio", "video", "image-file")
 EVERY_ATTACK = [(media_type, name) for media_type in MEDIA_TYPES for name in attacks_of(media_type)]
 EVERY_FAMILY = [(media_type, family) for media_type in MEDIA_TYPES for family in families_of(media_type)]
 
@@ -28,6 +31,8 @@ LOSSY = {"mp3", "aac", "opus", "vorbis", "h264", "h265", "vp9", "webp", "avif"}
 
 
 def values(medium):
+    if isinstance(medium, ImageFile):
+        return medium.image.pixels
     return medium.frames if isinstance(medium, Clip) else medium
 
 
@@ -68,7 +73,7 @@ def test_what_keeps_positions_keeps_the_shape(media_type, name, twice, read, med
     shape = read(media_type, twice(media_type, name)[0]).shape
     if attack.keeps_positions:
         assert shape == values(media[media_type]).shape
-    assert len(shape) == {"image": 3, "audio": 1, "video": 4}[media_type]
+    assert len(shape) == {"image": 3, "audio": 1, "video": 4, "image-file": 3}[media_type]
 
 
 @pytest.mark.parametrize("media_type", MEDIA_TYPES)
@@ -110,8 +115,10 @@ def test_the_registry_has_every_kind_of_attack():
         "jpeg", "jpeg-420", "webp", "avif", "resize", "resize-unrestored", "crop", "crop-unrestored", "crop-centre",
         "rotate", "hflip", "perspective", "blur", "median", "sharpen", "noise", "brightness-up", "brightness-down",
         "contrast-up", "contrast-down", "saturation-up", "saturation-down", "hue-up", "hue-down", "gamma-up", "gamma-down",
-        "grayscale", "overlay-text", "alpha-composite", "combined", "combined-omniseal",
+        "grayscale", "overlay-text", "alpha-composite", "alpha-patch", "combined", "combined-omniseal", "long-side",
+        "crop-somewhere", "combined-upload", "combined-repost", "combined-screenshot", "combined-thumbnail",
     }  # fmt: skip
+    assert families["image-file"] == {"metadata-intact", "metadata-stripped"}
     assert families["audio"] >= {
         "mp3", "aac", "opus", "vorbis", "noise", "resample", "lowpass", "highpass", "bandpass", "gain-up", "gain-down",
         "echo", "speed-fast", "speed-slow", "stretch-fast", "stretch-slow", "quantise", "crop",
@@ -140,19 +147,42 @@ def test_an_unknown_attack_is_refused_with_the_closest_names():
 
 
 def test_there_are_no_attacks_on_text():
-    with pytest.raises(CohortError, match="no attacks on 'text'; known: image, audio, video"):
+    with pytest.raises(CohortError, match="no attacks on 'text'; known: image, audio, video, image-file"):
         attacks_of("text")
 
 
 def test_attacks_without_a_strength_belong_to_no_grid():
     gridded = {attack.name for grid in families_of("image").values() for attack in grid}
-    assert attacks_of("image").keys() - gridded == {"hflip", "grayscale", "combined-omniseal"}
+    assert attacks_of("image").keys() - gridded == {
+        "hflip", "grayscale", "combined-omniseal", "combined-upload", "combined-repost", "combined-screenshot",
+        "combined-thumbnail",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("media_type", "name"), EVERY_ATTACK)
+def test_another_seed_draws_otherwise_and_zero_is_the_default(media_type, name, twice, media):
+    attack = attacks_of(media_type)[name]
+    other = attack.with_seed(5)
+    if other is attack:
+        return
+    assert (attack.seed, other.seed, other.name) == (0, 5, attack.name)
+    applied = other.apply(media[media_type])
+    assert applied.data != twice(media_type, name)[0].data
+    assert other.with_seed(0).apply(media[media_type]) == twice(media_type, name)[0]
+
+
+def test_what_stress_sets_draw_can_be_seeded():
+    seeded = {name for name, attack in attacks_of("image").items() if attack.with_seed(5) is not attack}
+    assert seeded == {
+        "crop-somewhere-90", "crop-somewhere-75", "alpha-patch-25", "alpha-patch-50", "alpha-patch-75", "combined-repost",
+    }  # fmt: skip
 
 
 SMALL = {
     "image": [(1, 1), (1, 7), (2, 2), (17, 33), (8, 200)],
     "audio": [1, 2, 20, 511, 1601],
     "video": [(1, 66, 66), (2, 2, 2), (3, 16, 18), (2, 15, 16)],
+    "image-file": [(1, 1), (8, 200)],
 }
 
 
@@ -160,8 +190,12 @@ def small_medium(media_type, shape):
     random = np.random.default_rng(2)
     if media_type == "audio":
         return (0.1 * random.standard_normal(shape)).astype(np.float32)
-    if media_type == "image":
-        return np.repeat(random.integers(0, 256, (*shape, 1), dtype=np.uint8), 3, axis=2)  # grey
+    if media_type in ("image", "image-file"):
+        grey = np.repeat(random.integers(0, 256, (*shape, 1), dtype=np.uint8), 3, axis=2)
+        if media_type == "image":
+            return grey
+        data = encode_png(grey)
+        return ImageFile(data, decode_image(data))
     return Clip(random.integers(0, 256, (*shape, 3), dtype=np.uint8), Fraction(30))
 
 
