@@ -74,6 +74,7 @@ class RuleProspect(msgspec.Struct, frozen=True, kw_only=True):
         groups: How many groups it is about: sources, families, or 1.
         max_failures: The most failures with which it holds at ``n``; ``None`` where it cannot hold or counts no failures.
         probability: To pass it in all groups; ``None`` where nothing is said of it.
+        counts: Whether it demands a number of bases, sources or families: then its probability is 0 or 1.
         left_out: Why nothing is said of it.
     """
 
@@ -83,6 +84,7 @@ class RuleProspect(msgspec.Struct, frozen=True, kw_only=True):
     groups: int = 1
     max_failures: int | None = None
     probability: float | None = None
+    counts: bool = False
     left_out: str | None = None
 
 
@@ -150,6 +152,7 @@ def prospect(policy: Policy, bases: Bases, rates: ErrorRates) -> Prospect:
                 groups=max(len(demand.sizes), 1),
                 max_failures=demand.most(min(demand.sizes)) if demand.kind in ("real", "ai") else None,
                 probability=None if demand.kind is None else pass_all([demand], bases, failing),
+                counts=demand.kind == "count",
                 left_out=demand.left_out,
             )
             for demand in demands

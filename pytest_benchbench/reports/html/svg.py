@@ -100,19 +100,21 @@ class Drawing:
             element = Markup('<polygon class="bb-mark {}" points="{}">{}</polygon>')
             self._elements.append(element.format(css, _points(corners), title))
 
-    def markup(self, title: str, description: str) -> Markup:
+    def markup(self, title: str, description: str, style: str = "") -> Markup:
         """Give the whole plot.
 
         Args:
             title: Its name, for who cannot see it.
             description: What it shows, in numbers, for who cannot see it.
+            style: A style sheet of this package, for a plot that is no part of a page.
         """
         element = Markup(
             '<svg xmlns="http://www.w3.org/2000/svg" class="bb-plot bb-plot-{}" viewBox="0 0 {} {}" role="img">'
             "<title>{}</title><desc>{}</desc>{}</svg>"
         )
+        inside = [Markup(f"<style>{style}</style>"), *self._elements] if style else self._elements  # noqa: S704 - our own file
         return element.format(
-            self._kind, WIDTH, _unit(self._height), plain(title), plain(description), Markup().join(self._elements)
+            self._kind, WIDTH, _unit(self._height), plain(title), plain(description), Markup().join(inside)
         )
 
 
