@@ -19,7 +19,7 @@ from pytest_benchbench.evidence.score_source import ScoreError
 from pytest_benchbench.manifests.field_types import is_hex
 from pytest_benchbench.manifests.new_files import new_file
 from pytest_benchbench.reports.escaping import plain
-from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT
+from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT, MAX_FOLDS
 from pytest_benchbench.statistics.score_mapping import METHODS
 
 _DIGEST_LENGTH = 64
@@ -60,7 +60,7 @@ def _text(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--adapter", metavar="NAME", help="Take the rows of this adapter only; for the evidence of several.")
 @click.option("--model-sha256", metavar="DIGEST", callback=_digest, help="The checkpoint, where rows do not say it.")
 @click.option("--preprocessing-version", metavar="TEXT", callback=_text, help="The preprocessing, where rows do not say it.")
-@click.option("--folds", type=click.IntRange(2), default=DEFAULT_FOLDS, show_default=True, help="How many folds.")
+@click.option("--folds", type=click.IntRange(2, MAX_FOLDS), default=DEFAULT_FOLDS, show_default=True, help="How many folds.")
 @click.option(
     "--salt", metavar="TEXT", callback=_text, default=DEFAULT_SALT, show_default=True, help="Another one deals other folds."
 )
@@ -162,7 +162,7 @@ def _lines(calibrator: Calibrator) -> Iterator[str]:
         yield f"{method}: {'' if candidate.eligible else 'not eligible, '}{plain(candidate.reason)}"
     raw = calibrator.raw_at_threshold
     becomes = f"{'no raw score' if raw is None else f'a raw score of {raw:.6g}'} becomes {calibrator.threshold}"
-    why = "" if calibrator.method == "identity" else ", of the eligible ones besides identity the best out of fold"
+    why = "" if calibrator.method == "identity" else ", of the eligible the best out of fold"
     yield f"chosen: {calibrator.method}{why}; {becomes}"
     yield "deployable" if calibrator.deployable else "not deployable:"
     yield from (f"  {plain(gap)}" for gap in calibrator.missing)

@@ -123,6 +123,7 @@ class _Desk:
         said: What rows said first of what they must say alike, and where.
         of_bases: The same for each base.
         modes: Rows by evaluation mode.
+        sound: What the last row said that agreed with all before: most rows say the same.
     """
 
     log: FaultLog
@@ -132,6 +133,7 @@ class _Desk:
     said: dict[str, tuple[Any, int]] = field(default_factory=dict)
     of_bases: dict[tuple[str, str], tuple[Any, int]] = field(default_factory=dict)
     modes: Counter[str] = field(default_factory=Counter)
+    sound: tuple[Any, ...] = ()
 
     def take(self, row: ScoreRow) -> None:
         """Keep a row, or note every fault of it."""
@@ -162,6 +164,24 @@ class _Desk:
             yield from self._unlike_its_base(row, row.baseId)
 
     def _unlike(self, row: ScoreRow) -> Iterator[tuple[str, str]]:
+        said = (
+            row.baseId is None,
+            row.is_scored,
+            row.adapter,
+            row.modelSha256,
+            row.preprocessingVersion,
+            row.evaluationMode,
+        )
+        if said == self.sound:
+            return
+        is_sound = True
+        for fault in self._differing(row):
+            is_sound = False
+            yield fault
+        if is_sound:
+            self.sound = said
+
+    def _differing(self, row: ScoreRow) -> Iterator[tuple[str, str]]:
         first, line = self.said.setdefault("baseId", (row.baseId is None, row.line))
         if first != (row.baseId is None):
             yield (
@@ -208,7 +228,7 @@ def _columns(kept: list[_Kept], desk: _Desk) -> CalibrationRows:
     return CalibrationRows(
         units=list(code),
         labels=labels,
-        scored=Scored(
+        scored=Scored.of(
             np.array([row.raw for row in scored], dtype=np.float64),
             np.array([row.label for row in scored], dtype=np.int8),
             np.array([code[row.unit] for row in scored], dtype=np.int64),

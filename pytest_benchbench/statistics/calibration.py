@@ -40,28 +40,34 @@ class Scored:
 
     Attributes:
         raws: In [0, 1], of shape (n,), as are the others.
+        logits: Of the raw scores, clipped to [CLIP, 1 - CLIP].
         labels: 1 AI, 0 real.
         bases: The base of each row, as a number from 0 on.
     """
 
     raws: Floats
+    logits: Floats
     labels: NDArray[np.int8]
     bases: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, raws: Floats, labels: NDArray[np.int8], bases: NDArray[np.int64]) -> Scored:
+        """Take the logits of the raw scores.
+
+        Raises:
+            ValueError: A raw score is no number in [0, 1].
+        """
+        return cls(raws, np.fromiter(map(logit, raws.tolist()), dtype=np.float64), labels, bases)
+
     def part(self, rows: NDArray[np.bool_]) -> Scored:
         """Give the rows of a mask."""
-        return Scored(self.raws[rows], self.labels[rows], self.bases[rows])
+        return Scored(self.raws[rows], self.logits[rows], self.labels[rows], self.bases[rows])
 
     @property
     def weights(self) -> Floats:
         """One over the number of rows of a row's base: the rows of a base share weight 1."""
         weights: Floats = 1.0 / np.bincount(self.bases)[self.bases]
         return weights
-
-    @property
-    def logits(self) -> Floats:
-        """The logit of each raw score, clipped to [CLIP, 1 - CLIP]."""
-        return np.fromiter(map(logit, self.raws.tolist()), dtype=np.float64)
 
     def bases_of(self, label: int) -> int:
         """Count the bases of a class."""

@@ -9,6 +9,9 @@ DEFAULT_SALT = "benchbench"
 
 DEFAULT_FOLDS = 5
 
+MAX_FOLDS = 100
+"""Each fold is a fit of its own."""
+
 
 def deal_folds(labels: Mapping[str, int], *, count: int = DEFAULT_FOLDS, salt: str = DEFAULT_SALT) -> dict[str, int]:
     """Deal bases into folds of equal size, class by class.

@@ -14,7 +14,7 @@ LABELS = [0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1]
 
 
 def scored(raws, labels, bases=None):
-    return Scored(
+    return Scored.of(
         np.array(raws, dtype=np.float64),
         np.array(labels, dtype=np.int8),
         np.arange(len(raws)) if bases is None else np.array(bases),
@@ -80,7 +80,7 @@ def test_temperature_is_that_of_scikit_learn(seed, bases):
 def test_repeating_the_rows_of_bases_changes_nothing(method):
     once = drawn(1, rows=80)
     times = 1 + np.arange(80) % 4
-    often = Scored(*(np.repeat(column, times) for column in (once.raws, once.labels, once.bases)))
+    often = Scored.of(*(np.repeat(column, times) for column in (once.raws, once.labels, once.bases)))
     expected, found = fit(method, once), fit(method, often)
     assert (found.slope, found.intercept) == pytest.approx((expected.slope, expected.intercept), rel=1e-12)
 
@@ -174,7 +174,7 @@ def test_every_sample_has_a_fit_or_a_reason(rows):
 
 @given(samples())
 def test_exchanging_the_classes_mirrors_a_platt_fit(rows):
-    mirrored = Scored(1 - rows.raws, 1 - rows.labels, rows.bases)
+    mirrored = Scored.of(1 - rows.raws, 1 - rows.labels, rows.bases)
     try:
         expected = fit("platt", rows)
     except NoFitError:

@@ -32,7 +32,7 @@ def sample(bases, count=5, failed=()):
         dealt.append(ranks[label] % count)
         ranks[label] += 1
     return CalibrationSet(
-        Scored(raws.astype(np.float64), labels.astype(np.int8), codes),
+        Scored.of(raws.astype(np.float64), labels.astype(np.int8), codes),
         np.array(dealt),
         count,
         np.isin(np.arange(len(bases)), failed),
