@@ -38,9 +38,13 @@ class DatasetColumns:
     A text is a code, its place in ``values(field)``, and an absent one is -1. Codes follow the order in which texts were
     met, so what is shown to people or written is sorted by the texts. Arrays look into the columns: no row can be added
     while one lives.
+
+    Attributes:
+        without_path: How many rows name no file.
     """
 
     def __init__(self) -> None:
+        self.without_path = 0
         self._refs: list[CaseRef] = []
         self._codes: dict[str, dict[str, int]] = {field: {} for field in TEXTS}
         self._columns = {field: array("i") for field in TEXTS}
@@ -54,6 +58,7 @@ class DatasetColumns:
         self._refs.append(ref)
         self._files[ref.file] = None
         self._digests += bytes.fromhex(case.sha256)
+        self.without_path += case.path is None
         self._labels.append(case.label)
         self._splits.append(SPLITS.index(case.split))
         for field in TEXTS:

@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pytest_benchbench.manifests.dataset import Split
+from pytest_benchbench.manifests.dataset import TEST_SPLIT, Split
 from pytest_benchbench.validation.columns import SPLITS, DatasetColumns
+from pytest_benchbench.validation.finding import RuleOutcome, warned
 
 Classes = Literal["real", "AI", "both", "any"]
 
@@ -124,6 +125,19 @@ def coverage(facets: Mapping[Facets, int] | Iterable[Facets]) -> list[SetCoverag
     """
     counted = Counter(facets)
     return [_covered(one, counted) for one in STRESS_SETS]
+
+
+def missing_sets(columns: DatasetColumns, covered: Mapping[Split, list[SetCoverage]]) -> RuleOutcome:
+    """Warn of required sets that the test split lacks: rule ``test-stress-sets``.
+
+    Args:
+        columns: The rows.
+        covered: The sets of each split that has rows.
+    """
+    of_test = covered.get(TEST_SPLIT, [])
+    missing = [str(one) for one in of_test if one.lacks is not None]
+    message = f"{TEST_SPLIT} lacks {len(missing)} of {len(of_test)} required stress sets: {', '.join(missing)}"
+    return warned("test-stress-sets", columns.display, [message] if missing else [])
 
 
 def facets_of(columns: DatasetColumns, split: Split) -> Counter[Facets]:
