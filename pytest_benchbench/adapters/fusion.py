@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from pytest_benchbench.adapters.fusion_signals import SIGNALS
-from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.faults import schema_fault, shown_text
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.statistics.logistic import logit, sigmoid
 
@@ -108,8 +108,8 @@ def parse_fusion(data: bytes, *, name: str) -> LoadedFusion:
         raise FusionError(f"{name}: {place}: {message}")
     try:
         fusion = msgspec.convert(document, Fusion)
-    except (msgspec.ValidationError, ValueError) as error:
-        raise FusionError(f"{name}: {shown_text(str(error))}") from None
+    except msgspec.ValidationError as error:
+        raise FusionError(f"{name}: {schema_fault(error)}") from None
     return LoadedFusion(fusion, hashlib.sha256(data).hexdigest())
 
 

@@ -56,7 +56,7 @@ MAX_BLOCK_BYTES = 1 << 20
 """Of one text, XMP packet or EXIF block that is looked at: 1 MiB."""
 
 MAX_STORE_BYTES = 1 << 26
-"""Of a C2PA store that is searched: 64 MiB."""
+"""Of a C2PA store that is searched, and of all compressed texts of a PNG together: 64 MiB."""
 
 _MAX_BLOCKS = 100_000
 """Chunks, segments or boxes of a file that are walked over."""
@@ -78,12 +78,13 @@ _TYPE_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1}
 
 @dataclass(slots=True)
 class _Metadata:
-    """The blocks of a file that signals are read from."""
+    """The blocks of a file that signals are read from; of several of a kind the first."""
 
     exif: bytes = b""
     xmp: bytes = b""
     store: bytes = b""
     texts: list[tuple[str, str]] = field(default_factory=list)
+    inflated: int = 0
 
 
 def read_signals(data: bytes) -> tuple[str, ...]:
@@ -188,7 +189,7 @@ def _read_png(data: bytes, metadata: _Metadata) -> None:
         length, kind = struct.unpack_from(">I4s", data, position)
         body = data[position + 8 : position + 8 + length] if kind in _PNG_KINDS else b""
         if kind == b"caBX" and length <= MAX_STORE_BYTES:
-            metadata.store += body
+            metadata.store = metadata.store or body
         elif kind == b"IEND":
             return
         elif body and length <= MAX_BLOCK_BYTES:
@@ -213,12 +214,15 @@ def _read_png_text(kind: bytes, body: bytes, metadata: _Metadata) -> None:
     if kind != b"tEXt":
         rest = rest[1:]
     if compressed:
+        if metadata.inflated > MAX_STORE_BYTES:
+            return
         try:
             rest = zlib.decompressobj().decompress(rest, MAX_BLOCK_BYTES)
         except zlib.error:
             return
+        metadata.inflated += len(rest)
     if key == _XMP_IN_PNG:
-        metadata.xmp += rest
+        metadata.xmp = metadata.xmp or rest
     else:
         metadata.texts.append((key, rest.decode(encoding, "replace")))
 
@@ -236,7 +240,7 @@ def _read_jpeg(data: bytes, metadata: _Metadata) -> None:
         if marker == 0xFFE1 and body.startswith(b"Exif\0\0"):
             metadata.exif = metadata.exif or body[6:]
         elif marker == 0xFFE1 and body.startswith(_XMP_IN_JPEG):
-            metadata.xmp += body[len(_XMP_IN_JPEG) :]
+            metadata.xmp = metadata.xmp or body[len(_XMP_IN_JPEG) :]
         elif marker == 0xFFEB and body.startswith(b"JP") and len(body) >= 16:
             number, packet = struct.unpack_from(">HI", body, 2)
             header = 16 if body[8:12] == b"\0\0\0\1" else 8

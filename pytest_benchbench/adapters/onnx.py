@@ -15,6 +15,7 @@ from pytest_benchbench.adapters.base import (
     BatchAdapter,
     Detection,
     DetectionError,
+    DetectionStatus,
     Sample,
     Weights,
 )
@@ -66,6 +67,10 @@ class _Scorer:
     fusion: LoadedFusion | None
     identity: dict[str, Any]
 
+    def terminal(self, status: DetectionStatus, reason: str) -> Detection:
+        """Say why there is no score, and what gave none."""
+        return Detection(status, reason=reason, scorer=dict(self.identity))
+
 
 class Onnx(BatchAdapter):
     """Scores pictures: how probably each is made by AI, in the words of the model that the YAML names."""
@@ -116,25 +121,26 @@ class Onnx(BatchAdapter):
     def detect_batch(self, samples: Sequence[Sample]) -> list[Detection | DetectionError]:
         """Answer ``scored``, ``too-small``, ``unsupported`` or ``inference-error`` about each picture.
 
-        Raises:
-            TypeError: A sample is no decoded image.
+        What fails before the network is asked, memory for instance, is the error of that picture alone.
         """
         scorer = self._loaded()
-        answers: dict[int, Detection] = {}
+        answers: dict[int, Detection | DetectionError] = {}
         tensors: dict[int, Tensor] = {}
         for place, sample in enumerate(samples):
             try:
                 tensors[place] = _shown(sample, scorer.preprocessor)
             except NotShown as refusal:
-                answers[place] = Detection(refusal.status, reason=refusal.reason, scorer=scorer.identity)
+                answers[place] = scorer.terminal(refusal.status, refusal.reason)
+            except Exception as error:
+                answers[place] = DetectionError(type(error).__name__, str(error))
         for place, found in zip(tensors, scorer.network.ask(list(tensors.values())), strict=True):
             if isinstance(found, str):
-                answers[place] = Detection("inference-error", reason=found, scorer=scorer.identity)
+                answers[place] = scorer.terminal("inference-error", found)
                 continue
             try:
                 raw = raw_score(found, scorer.loaded.config.output, scorer.loaded.config.preprocessing.aggregation)
             except NoScoreError as error:
-                answers[place] = Detection("inference-error", reason=str(error), scorer=scorer.identity)
+                answers[place] = scorer.terminal("inference-error", str(error))
                 continue
             answers[place] = _scored(scorer, samples[place], raw, crops=len(found))
         return [answers[place] for place in range(len(samples))]

@@ -304,6 +304,8 @@ def load_config(path: Path) -> LoadedConfig:
         OnnxConfigError: It cannot be read, is too large, or is not such a file.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OnnxConfigError(f"{path}: is no file")
         with path.open("rb") as file:
             data = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
