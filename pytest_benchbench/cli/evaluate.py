@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def command(
     Exit codes: 0 done, whatever the figures are; 1 the scores are damaged, or contradict each other (then nothing is
     written); 2 wrong use.
     """
-    if output is not None and output.exists():
+    if output is not None and os.path.lexists(output):
         raise click.UsageError(f"{output}: exists already")
     try:
         document = evaluation_document(read_scores(scores, manifest=manifest, adapter=adapter), by=by)

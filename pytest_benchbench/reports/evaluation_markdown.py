@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_benchbench.reports.escaping import cell, plain
@@ -44,7 +44,7 @@ def evaluation_lines(results: Line) -> list[str]:
     """Say in one plain line for each series and score of a report how many were right, where it has labelled rows."""
     lines = []
     for line in (results.get("evaluation") or {"series": ()})["series"]:
-        name = plain(_told(line))
+        name = plain(told_series(line))
         if line["refused"] is not None:
             lines.append(f"{name}: no figures: {plain(line['refused'])}")
         for quantity, found in line["scores"].items():
@@ -64,7 +64,7 @@ def _recall(rate: Line) -> str:
     return f"{rate['rate']:.4f} ({rate['k']}/{rate['n']}, at least {rate['wilson95_low']:.4f})"
 
 
-def series_name(line: Line) -> str:
+def series_name(line: Mapping[str, Any]) -> str:
     """Name a series: the adapter and the split, as far as they are told."""
     named = [line[name] for name in ("adapter", "split") if line[name] is not None]
     return ", ".join(named) or "all rows"
@@ -88,7 +88,7 @@ def evaluation_blocks(series: Sequence[Line], threshold: float) -> Iterator[str]
         "each table the worst slices come first: by the lower bound of what went wrong, of bases where they are known."
     )
     for line in series:
-        yield f"### {cell(_told(line))}"
+        yield f"### {cell(told_series(line))}"
         yield _about(line)
         if line["refused"] is not None:
             yield f"No figures: {cell(line['refused'])}."
@@ -97,7 +97,8 @@ def evaluation_blocks(series: Sequence[Line], threshold: float) -> Iterator[str]
             yield from _tables(found)
 
 
-def _told(line: Line) -> str:
+def told_series(line: Mapping[str, Any]) -> str:
+    """Name a series with what else tells it from others: its suite, parameters and run, as far as they are told."""
     more = [f"{name} {line[name]}" for name in ("suite", "params", "run") if line.get(name) is not None]
     return ", ".join([series_name(line), *more])
 

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_benchbench.reports.html.columns_of import fields_of, identity_of
+from pytest_benchbench.reports.html.labelled import evaluation_sections
 from pytest_benchbench.reports.html.measured import environment_table
 from pytest_benchbench.reports.html.view import Field, Line, Section, Table, cell, shown, table_of, value_field
 from pytest_benchbench.reports.wording import where
@@ -115,6 +116,7 @@ _SHOWN_OTHERWISE = frozenset(
             "worst_slices",
             "wrong_slices",
             "histograms",
+            "evaluation",
         ),
         "repetition",
         *_LISTS,
@@ -127,7 +129,7 @@ PlotsOf = Mapping[str, "Plots"]
 
 
 def first_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
-    """Give what stands before the failing cases: the worst slices."""
+    """Give what stands before the failing cases: the worst slices, and what labelled rows come to."""
     results = document["results"]
     if lines := results.get("worst_slices"):
         identity = identity_of(results["tables"]["adapter"])
@@ -144,6 +146,7 @@ def first_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
             left_out=results.get("wrong_slices", len(lines)) - len(lines),
         )
         yield Section("worst", "Worst slices first", (), plots.get("worst_slices"), [table])
+    yield from evaluation_sections(results)
 
 
 def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
