@@ -50,8 +50,13 @@ def put_new(beside: Path, path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
-        _refuse_existing(path)
-        beside.rename(path)
+        with path.open("xb"):  # of two processes that have looked before, one takes the place
+            pass
+        try:
+            beside.replace(path)
+        except OSError:
+            path.unlink()
+            raise
 
 
 def _refuse_existing(path: Path) -> None:

@@ -68,6 +68,26 @@ def test_a_file_system_without_hard_links_is_served_too(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["made.bin"]
 
 
+@pytest.mark.parametrize("links", [True, False])
+def test_of_two_that_come_at_once_one_takes_the_place(tmp_path, monkeypatch, links):
+    if not links:
+        _forget_hard_links(monkeypatch)
+    place = tmp_path / "made.bin"
+    (tmp_path / "one").write_bytes(b"one")
+    (tmp_path / "other").write_bytes(b"other")
+    put_new(tmp_path / "one", place)
+    with pytest.raises(FileExistsError):
+        put_new(tmp_path / "other", place)
+    assert place.read_bytes() == b"one"
+
+
+def test_a_place_that_was_taken_is_left_where_nothing_comes_of_it(tmp_path, monkeypatch):
+    _forget_hard_links(monkeypatch)
+    with pytest.raises(FileNotFoundError):
+        put_new(tmp_path / "absent", tmp_path / "made.bin")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_folder_is_an_error_of_the_system(tmp_path):
     with pytest.raises(FileNotFoundError), new_file(tmp_path / "none" / "made.bin"):
         raise AssertionError("not reached")
