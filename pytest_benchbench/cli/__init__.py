@@ -9,6 +9,7 @@ from pytest_benchbench import __version__
 _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
     "calibrate": "Fit how raw scores become probabilities.",
+    "cluster": "Propose split groups for images that look alike.",
     "compare": "Say what changed between two runs.",
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",

@@ -108,7 +108,7 @@ def command(
     except AdapterRegistrationError as error:
         raise click.ClickException(str(error)) from None
     except ImagesUnmeasuredError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(f"{error}; or leave that out by --no-near-duplicates") from None
     finally:
         for manifest in opened:
             manifest.close()

@@ -93,7 +93,7 @@ def demand_library() -> None:
         ImagesUnmeasuredError: It is not.
     """
     if find_spec("imagehash") is None:
-        raise ImagesUnmeasuredError(f"near-duplicates need imagehash: {INSTALL}; --no-near-duplicates leaves them out")
+        raise ImagesUnmeasuredError(f"comparing images needs imagehash: {INSTALL}")
 
 
 def measure_images(
