@@ -30,7 +30,18 @@ def test_a_set_is_built_and_its_manifest_named(base, tmp_path):
     assert sorted(path.name for path in (tmp_path / "set").iterdir()) == [
         "artifacts", "cohort.json", "manifest.jsonl", "transforms.jsonl",
     ]  # fmt: skip
-    assert CliRunner().invoke(main, ["validate", "set/manifest.jsonl", "--no-files"]).exit_code in (0, 1)
+
+
+def test_a_whole_set_is_a_valid_dataset_whose_copies_and_look_alikes_are_no_finding(write_originals, tmp_path):
+    pytest.importorskip("imagehash")
+    base = write_originals(tmp_path, [(1100, 700), (700, 1100), (1200, 1200)])
+    assert invoke("--from", base, "--output-dir", tmp_path / "set").exit_code == 0
+    checked = CliRunner().invoke(main, ["validate", str(tmp_path / "set" / "manifest.jsonl"), "--json"])
+    assert checked.exit_code == 0, checked.output
+    document = json.loads(checked.stdout)
+    assert document["manifests"][0]["rows"] == 69
+    errors = [finding for finding in document["dataset"]["findings"] if finding["severity"] == "error"]
+    assert errors == []
 
 
 def test_copies_are_counted(base, tmp_path):
