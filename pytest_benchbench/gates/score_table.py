@@ -109,12 +109,13 @@ class ScoreTable:
         return np.array([value in wanted for value in known], dtype=np.bool_)[codes] if len(codes) else codes > 0
 
     def named(self, rows: Mask) -> list[str]:
-        """Name the first rows of a mask by their ids, whatever order they came in; plain rows with their line too."""
+        """Name the first rows of a mask by id, whatever order they came in; plain rows that are there with their line too."""
         if self._ids is None:
             self._ids = [self._columns.id(row) for row in range(len(self))]
         ids = self._ids
         first = nsmallest(MAX_NAMED, np.flatnonzero(rows).tolist(), key=lambda row: (ids[row], row))
-        return [f"{ids[row]} ({self._columns.place(row)})" if self._columns.file else ids[row] for row in first]
+        has_line = self.is_observed if self._columns.file else np.zeros(len(self), dtype=np.bool_)
+        return [f"{ids[row]} ({self._columns.place(row)})" if has_line[row] else ids[row] for row in first]
 
     def disagreeing(self, codes: NDArray[np.int64], told: Mask) -> Mask:
         """Say which bases have rows of different values.

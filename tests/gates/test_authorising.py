@@ -1,0 +1,188 @@
+"""Evidence that cannot authorise anything: each reason is a rule of its own that names the rows."""
+
+import pytest
+
+from pytest_benchbench.gates.policy import LoadedPolicy, Policy, Rule
+
+NONE_FAIL = Rule(id="none", metric="false_positive_rate", op="<=", value=1.0)
+
+
+def broken(decision):
+    """Give the rules that do not pass, with the rows that they name."""
+    return {rule.id: rule.rows or [] for rule in decision.rules if rule.passed is not True}
+
+
+def lenient(**demands):
+    return LoadedPolicy(Policy(name="mine", rules=(NONE_FAIL,), **demands), "e" * 64)
+
+
+DEMANDS = {
+    "requires": {"split": "test", "evaluationMode": ("deployed", "reference")},
+    "identity": ("baseId", "modelSha256", "preprocessingVersion", "resolutionGroup", "source", "generatorFamily"),
+    "unmixed": ("modelSha256", "calibratorSha256", "preprocessingVersion"),
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        ({"evaluationMode": "synthetic"}, {"requires.evaluationMode"}),
+        ({"evaluationMode": None}, {"requires.evaluationMode"}),
+        ({"evaluationMode": "reference"}, set()),
+        ({"split": "calibration"}, {"requires.split"}),
+        ({"split": None}, {"requires.split"}),
+        ({"modelSha256": "b" * 64}, {"unmixed.modelSha256"}),
+        ({"modelSha256": None}, {"carries.modelSha256", "unmixed.modelSha256"}),
+        ({"calibratorSha256": "b" * 64}, {"unmixed.calibratorSha256"}),
+        ({"preprocessingVersion": "2"}, {"unmixed.preprocessingVersion"}),
+        ({"preprocessingVersion": None}, {"carries.preprocessingVersion", "unmixed.preprocessingVersion"}),
+        ({"resolutionGroup": None}, {"carries.resolutionGroup"}),
+        ({"source": None}, {"carries.source"}),
+        ({"label": None}, {"carries.label"}),
+        ({"score": None, "rawScore": 0.5}, {"carries.score"}),
+        ({"baseId": None}, {"carries.baseId"}),
+    ],
+)
+def test_one_row_refuses_the_whole_and_is_named(small, fields, rules):
+    evidence = small()
+    row = evidence.bases["real-2"][0]
+    row.update(fields)
+    decision = evidence.decide(lenient(**DEMANDS))
+    line = evidence.rows().index(row) + 1
+    assert broken(decision) == {rule: [f"real-2~none~full-res (scores.jsonl:{line})"] for rule in rules}
+    assert decision.decision == ("refused" if rules else "pass")
+
+
+def test_of_ai_rows_alone_a_family_is_demanded(small):
+    evidence = small().change(["ai-1"], generatorFamily=None)
+    assert list(broken(evidence.decide(lenient(**DEMANDS)))) == ["carries.generatorFamily"]
+
+
+def test_a_calibrator_may_be_absent_in_all_rows_or_the_same_in_all(small):
+    evidence = small()
+    assert evidence.decide(lenient(**DEMANDS)).decision == "pass"
+    assert evidence.change(evidence.bases, calibratorSha256="b" * 64).decide(lenient(**DEMANDS)).decision == "pass"
+
+
+def test_a_row_without_a_score_need_not_say_what_scored_it(small):
+    evidence = small().change(["real-0"], score=None, status="timeout")
+    evidence.change(["real-0"], evaluationMode=None, modelSha256=None, preprocessingVersion=None)
+    assert broken(evidence.decide(lenient(**DEMANDS))) == {}
+
+
+def test_but_what_it_says_counts(small):
+    evidence = small().change(["real-0"], "full-res", score=None, status="timeout", modelSha256="b" * 64)
+    assert list(broken(evidence.decide(lenient(**DEMANDS)))) == ["unmixed.modelSha256"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("label", 1, "one_label_per_base"),
+        ("source", "other", "one_source_per_base"),
+        ("generatorFamily", "other", "one_family_per_base"),
+    ],
+)
+def test_rows_of_a_base_that_contradict_each_other_are_refused(small, field, value, rule):
+    evidence = small().change(["ai-3"], generatorFamily="family-3").change(["real-1", "ai-3"], "thumbnail", **{field: value})
+    name = "real-1" if field == "label" else "ai-3"
+    assert {row.split("~")[0] for row in broken(evidence.decide(lenient()))[rule]} >= {name}
+
+
+def test_named_rows_are_bounded_and_counted(release):
+    release.change(release.bases, evaluationMode="synthetic")
+    (rule,) = release.rules("requires.evaluationMode")
+    assert (rule.observed, len(rule.rows), rule.reason) == (2000, 10, "'synthetic'")
+
+
+@pytest.mark.parametrize("status", ["too-small", "timeout", "not_run", "unavailable", "error", "disabled", "unstable"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_terminal_status_fails_its_base_and_leaves_the_rest_readable(small, status, label):
+    evidence = small()
+    evidence.change([f"{('real', 'ai')[label]}-1"], "thumbnail", score=None, status=status)
+    rules = {rule.id: rule for rule in evidence.decide().rules}
+    rule = rules[("false_positives_upper", "ai_recall_lower")[label]]
+    assert (rule.n, rule.failures) == (4, 1)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_missing_derivative_fails_its_base(small, label):
+    evidence = small()
+    del evidence.bases[f"{('real', 'ai')[label]}-1"][1]
+    rules = {rule.id: rule for rule in evidence.decide().rules}
+    rule = rules[("false_positives_upper", "ai_recall_lower")[label]]
+    assert (rule.n, rule.failures) == (4, 1)
+
+
+def held_out_rule(decision):
+    (rule,) = [rule for rule in decision.rules if rule.id == "held_out"]
+    return rule
+
+
+def test_without_a_manifest_nothing_is_verified(release):
+    decision = release.decide(trusting=False)
+    rule = held_out_rule(decision)
+    assert decision.decision == "refused"
+    assert broken(decision) == {"held_out": []}
+    assert (rule.observed, rule.required) == ("unverified", "verified")
+
+
+def test_trust_is_recorded(release):
+    decision = release.decide()
+    rule = held_out_rule(decision)
+    assert (decision.decision, decision.evidence.held_out) == ("pass", "unverified")
+    assert (rule.passed, rule.observed, rule.required) == (True, "unverified", "verified or unverified")
+
+
+def test_a_manifest_verifies_it(release, base_rows):
+    elsewhere = base_rows("elsewhere", 0, split="train", source="other-camera")
+    decision = release.decide(manifest=release.manifest(*elsewhere), trusting=False)
+    assert (decision.decision, decision.evidence.held_out) == ("pass", "verified")
+
+
+@pytest.mark.parametrize(
+    ("label", "fields", "told", "rows"),
+    [
+        (0, {"source": "camera-1"}, "source 'camera-1' occurs in train too", "real-1"),
+        (1, {"generatorFamily": "family-2"}, "generatorFamily 'family-2' occurs in train too", "ai-2"),
+    ],
+)
+@pytest.mark.parametrize("trusting", [True, False])
+def test_what_occurs_in_another_split_is_refused_whoever_trusts(small, base_rows, label, fields, told, rows, trusting):
+    evidence = small()
+    manifest = evidence.manifest(*base_rows("elsewhere", label, split="train", **fields))
+    rule = held_out_rule(evidence.decide(manifest=manifest, trusting=trusting))
+    assert (rule.passed, rule.observed, rule.reason) == (False, "leaked", told)
+    assert {row.split("~")[0] for row in rule.rows} == {rows}
+
+
+def test_an_ai_source_may_be_shared(small, base_rows):
+    evidence = small()
+    more = base_rows("elsewhere", 1, split="train", source="camera-1", generatorFamily="other")
+    assert held_out_rule(evidence.decide(manifest=evidence.manifest(*more))).passed
+
+
+def test_a_base_in_two_splits_is_refused(small, base_rows):
+    evidence = small()
+    more = base_rows("real-0", 0, [("crop", "full-res")], split="calibration", source="other")
+    rule = held_out_rule(evidence.decide(manifest=evidence.manifest(*more)))
+    assert (rule.passed, rule.reason) == (False, "baseId 'real-0' occurs in calibration too")
+
+
+def test_rows_of_the_manifest_that_evidence_lacks_are_named(release):
+    manifest = release.manifest()
+    missing = release.bases["real-7"].pop()
+    decision = release.decide(manifest=manifest)
+    (rule,) = [rule for rule in decision.rules if rule.id == "nothing_missing"]
+    assert (rule.passed, rule.failures, rule.rows) == (False, 1, [missing["id"]])
+    (rate,) = [rule for rule in decision.rules if rule.id == "false_positives_upper"]
+    assert (rate.n, rate.failures) == (500, 1)
+
+
+def test_a_base_that_is_missing_altogether_fails(release):
+    manifest = release.manifest()
+    del release.bases["ai-9"]
+    (rate,) = release.rules("ai_recall_lower", manifest=manifest)
+    assert (rate.n, rate.failures) == (500, 1)
+    (count,) = release.rules("ai_bases", manifest=manifest)
+    assert (count.observed, count.passed) == (499, False)
