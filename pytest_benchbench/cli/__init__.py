@@ -14,6 +14,7 @@ _COMMANDS = {
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "gate": "Decide by a policy whether evidence is good enough.",
+    "package": "Pack a build as a release, if its evidence passes.",
     "manifest": "Write a manifest from files of one's own.",
     "report": "Sum up one or several runs, or export their rows.",
     "run": "Run shards on many workers and merge them.",

@@ -1,0 +1,342 @@
+import hashlib
+import json
+import subprocess
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from pytest_benchbench.cli import main
+
+MODEL = b"the weights"
+MODEL_SHA256 = hashlib.sha256(MODEL).hexdigest()
+
+OWN = """
+name: own
+requires: {split: test, evaluationMode: deployed}
+identity: [baseId, modelSha256]
+unmixed: [modelSha256]
+rules:
+  - {id: ai_recall, metric: ai_recall, op: ">=", value: 0.75}
+"""
+
+
+@pytest.fixture
+def dist(tmp_path):
+    folder = tmp_path / "dist"
+    (folder / "models").mkdir(parents=True)
+    (folder / "manifest.json").write_text('{"manifest_version": 3}')
+    (folder / "models" / "visual.onnx").write_bytes(MODEL)
+    return folder
+
+
+@pytest.fixture
+def build(tmp_path, dist, score_files, monkeypatch):
+    return Build(tmp_path, dist, score_files, monkeypatch)
+
+
+class Build:
+    """A build, four AI bases and four real ones, and a policy that bears one miss."""
+
+    def __init__(self, base, dist, score_files, monkeypatch):
+        monkeypatch.chdir(base)
+        self.base, self.dist, self.files = base, dist, score_files
+        (base / "own.yaml").write_text(OWN)
+
+    def scores(self, misses=0, **fields):
+        fields = {"modelSha256": MODEL_SHA256, **fields}
+        rows = [self.files.row(f"ai-{i}", 1, 0.1 if i < misses else 0.9, **fields) for i in range(4)]
+        rows += [self.files.row(f"real-{i}", 0, 0.1, **fields) for i in range(4)]
+        return self.files.write(rows)
+
+    def package(self, *arguments, output="x.zip", policy="own.yaml", evidence=True):
+        given = ["dist", "--output", output, "--policy", policy, *(["--evidence", "scores.jsonl"] if evidence else [])]
+        return CliRunner().invoke(main, ["package", *given, *map(str, arguments)])
+
+    def is_clean(self):
+        return sorted(path.name for path in self.base.iterdir()) == ["dist", "own.yaml", "scores.jsonl"]
+
+    def read(self, name, archive="x.zip"):
+        with zipfile.ZipFile(self.base / archive) as packed:
+            return packed.read(name)
+
+
+def test_a_pass_packs_build_decision_report_and_digests(build):
+    build.scores(misses=1)
+    result = build.package()
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[0] == "gate own: pass"
+    with zipfile.ZipFile("x.zip") as packed:
+        assert packed.namelist() == [
+            "manifest.json",
+            "models/visual.onnx",
+            "benchbench-release/gate.json",
+            "benchbench-release/release.json",
+            "benchbench-release/report.json",
+            "benchbench-release/report.md",
+            "benchbench-release/SHA256SUMS",
+        ]
+    assert json.loads(build.read("benchbench-release/gate.json"))["decision"] == "pass"
+    document = json.loads(build.read("benchbench-release/release.json"))
+    assert (document["type"], document["decision"], document["policy"]["name"]) == ("release", "pass", "own")
+    assert document["model"] == {"sha256": MODEL_SHA256, "files": ["models/visual.onnx"]}
+    report = json.loads(build.read("benchbench-release/report.json"))
+    scores = hashlib.sha256((build.base / "scores.jsonl").read_bytes()).hexdigest()
+    assert report["inputs"]["scores"]["sha256"] == scores
+    assert [digest["sha256"] for digest in document["evidence"]["digests"]["evidence"]] == [scores]
+    assert build.read("benchbench-release/report.md").startswith(b"# Evaluation of scores.jsonl")
+
+
+def test_every_file_can_be_checked_by_its_digest(build):
+    build.scores()
+    build.package()
+    with zipfile.ZipFile("x.zip") as packed:
+        packed.extractall("out")
+    checked = subprocess.run(
+        ["sha256sum", "--check", "--strict", "benchbench-release/SHA256SUMS"], cwd="out", capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+    assert len(checked.stdout.splitlines()) == 6
+
+
+def test_the_same_build_and_evidence_give_the_same_bytes(build):
+    build.scores()
+    build.package(output="a.zip")
+    (build.dist / "manifest.json").touch()
+    build.package(output="b.zip")
+    assert (build.base / "a.zip").read_bytes() == (build.base / "b.zip").read_bytes()
+
+
+def test_one_base_more_refuses_and_writes_nothing(build):
+    build.scores(misses=2)
+    result = build.package()
+    assert result.exit_code == 20
+    assert "gate own: refused" in result.output
+    assert "  ai_recall: 0.5, required >= 0.75" in result.output
+    assert build.is_clean()
+
+
+def test_a_base_that_has_no_score_is_no_pass(build):
+    rows = [build.files.row(f"ai-{i}", 1, None, status="timeout", modelSha256=MODEL_SHA256) for i in range(2)]
+    rows += [build.files.row(f"ai-{i}", 1, 0.9, modelSha256=MODEL_SHA256) for i in range(2, 4)]
+    build.files.write(rows)
+    assert build.package().exit_code == 20
+    assert build.is_clean()
+
+
+def test_rows_of_the_manifest_that_are_missing_make_it_incomplete(build):
+    build.scores()
+    rows = [json.loads(line) for line in (build.base / "scores.jsonl").read_text().splitlines()]
+    build.files.manifest([*rows, build.files.row("ai-4", 1)])
+    result = build.package("--manifest", "dataset.jsonl")
+    assert result.exit_code == 21
+    assert not (build.base / "x.zip").exists()
+
+
+def test_another_model_is_refused(build):
+    build.scores(modelSha256="b" * 64)
+    result = build.package()
+    assert result.exit_code == 20
+    assert f"refused: modelSha256: no file of the build is the model of the evidence (SHA-256 {'b' * 64})" in result.output
+    assert build.is_clean()
+
+
+def test_evidence_about_two_models_is_refused(build):
+    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
+    rows = [
+        build.files.row(f"ai-{i}", 1, split="test", modelSha256=digest) for i, digest in enumerate([MODEL_SHA256, "b" * 64])
+    ]
+    build.files.write(rows)
+    result = build.package()
+    assert result.exit_code == 20
+    assert "refused: modelSha256: the evidence is about 2 models" in result.output
+    assert build.is_clean()
+
+
+def test_evidence_that_names_no_model_is_refused(build):
+    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
+    build.scores(modelSha256=None)
+    result = build.package()
+    assert result.exit_code == 20
+    assert "refused: modelSha256: no row of the evidence names the model" in result.output
+
+
+def test_another_policy_than_release_is_told(build):
+    build.scores()
+    result = build.package()
+    assert "note: decided by the policy own, which is not the built-in policy release" in result.output
+    assert json.loads(build.read("benchbench-release/release.json"))["policy"]["is_built_in_release"] is False
+
+
+def test_release_packs_what_passes_it(build):
+    fields = {"modelSha256": MODEL_SHA256, "resolutionGroup": "full-res"}
+    rows = []
+    for i in range(500):
+        for name, label, more in (("real", 0, {"source": f"camera-{i % 5}"}), ("ai", 1, {"generatorFamily": f"f-{i % 5}"})):
+            rows.append(build.files.row(f"{name}-{i}", label, float(label), **{**fields, **more}))
+            thumbnail = {**fields, **more, "resolutionGroup": "thumbnail"}
+            rows.append(build.files.row(f"{name}-{i}~resize-112", label, float(label), **thumbnail))
+    for row in rows:
+        row["transform"] = "none"
+    build.files.write(rows)
+    refused = build.package(policy="release")
+    assert refused.exit_code == 20
+    assert "  held_out: unverified" in refused.output
+    result = build.package("--held-out-unverified", policy="release")
+    assert result.exit_code == 0, result.output
+    document = json.loads(build.read("benchbench-release/release.json"))
+    assert document["policy"]["is_built_in_release"] is True
+    assert document["evidence"]["held_out"] == "unverified"
+
+
+@pytest.mark.parametrize("misses", [0, 4])
+def test_a_review_build_is_made_whatever_is_decided(build, misses):
+    build.scores(misses)
+    result = build.package("--review", output="x-review.zip")
+    assert result.exit_code == 0, result.output
+    assert "(review build, no release; 2 files" in result.output
+    with zipfile.ZipFile("x-review.zip") as packed:
+        assert packed.namelist() == [
+            "manifest.json",
+            "models/visual.onnx",
+            "REVIEW-BUILD-NOT-A-RELEASE.txt",
+            "benchbench-review/gate.json",
+            "benchbench-review/report.json",
+            "benchbench-review/report.md",
+            "benchbench-review/review.json",
+            "benchbench-review/SHA256SUMS",
+        ]
+    decision = "refused" if misses else "pass"
+    document = json.loads(build.read("benchbench-review/review.json", "x-review.zip"))
+    assert (document["type"], document["decision"]) == ("review", decision)
+    marker = build.read("REVIEW-BUILD-NOT-A-RELEASE.txt", "x-review.zip").decode()
+    assert "It is not a release" in marker
+    assert f"The gate own decided about its evidence: {decision}." in marker
+
+
+def test_a_review_build_needs_no_evidence(build):
+    result = build.package("--review", output="x-review.zip", evidence=False)
+    assert result.exit_code == 0, result.output
+    assert json.loads(build.read("benchbench-review/review.json", "x-review.zip"))["decision"] is None
+    assert b"No gate has decided about it." in build.read("REVIEW-BUILD-NOT-A-RELEASE.txt", "x-review.zip")
+
+
+def test_a_review_build_with_another_model_says_so(build):
+    build.scores(modelSha256="b" * 64)
+    result = build.package("--review", output="x-review.zip")
+    assert result.exit_code == 0
+    assert "note: no file of the build is the model of the evidence" in result.output
+    document = json.loads(build.read("benchbench-review/review.json", "x-review.zip"))
+    assert document["model"] == {"sha256": "b" * 64, "files": []}
+
+
+@pytest.mark.parametrize("marker", ["REVIEW-BUILD-NOT-A-RELEASE.txt", "benchbench-release", "Benchbench-Review"])
+def test_an_unpacked_package_is_not_packed_again(build, marker):
+    build.scores()
+    (build.dist / marker).mkdir()
+    result = build.package()
+    assert result.exit_code == 1
+    assert f"dist/{marker}: belongs to a package that was unpacked here" in result.output
+    assert not (build.base / "x.zip").exists()
+
+
+def test_the_calibrator_is_found(build):
+    calibrator = build.dist / "calibrator.json"
+    calibrator.write_text("{}")
+    build.scores(calibratorSha256=hashlib.sha256(b"{}").hexdigest())
+    assert build.package().exit_code == 0
+    assert json.loads(build.read("benchbench-release/release.json"))["calibrator"]["files"] == ["calibrator.json"]
+
+
+def test_calibrator_and_fusion_are_found_together(build):
+    digests = []
+    for name in ("calibrator", "fusion"):
+        (build.dist / f"{name}.json").write_text(f'{{"{name}": 1}}')
+        digests.append(hashlib.sha256(f'{{"{name}": 1}}'.encode()).hexdigest())
+    both = hashlib.sha256(f"calibrator {digests[0]}\nfusion {digests[1]}\n".encode()).hexdigest()
+    build.scores(calibratorSha256=both)
+    assert build.package().exit_code == 0
+    found = json.loads(build.read("benchbench-release/release.json"))["calibrator"]
+    assert found == {"sha256": both, "files": ["calibrator.json", "fusion.json"]}
+
+
+def test_a_calibrator_that_is_no_file_is_told(build):
+    build.scores(calibratorSha256="c" * 64)
+    result = build.package()
+    assert result.exit_code == 0
+    assert "note: no file of the build is the calibrator of the evidence" in result.output
+
+
+def test_unreadable_evidence_is_exit_1(build):
+    (build.base / "scores.jsonl").write_text("{\n")
+    result = build.package()
+    assert result.exit_code == 1
+    assert "scores.jsonl:1:" in result.output
+    assert build.is_clean()
+
+
+def test_a_link_in_the_build_is_exit_1(build):
+    build.scores()
+    (build.dist / "link").symlink_to("manifest.json")
+    result = build.package()
+    assert result.exit_code == 1
+    assert "dist/link: is a symbolic link" in result.output
+    assert build.is_clean()
+
+
+def test_an_empty_build_is_exit_1(build):
+    build.scores()
+    for path in sorted(build.dist.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    result = build.package()
+    assert (result.exit_code, build.is_clean()) == (1, True)
+    assert "dist: has no file" in result.output
+
+
+def test_json_says_what_was_packed(build):
+    build.scores()
+    result = build.package("--json")
+    document = json.loads(result.stdout)
+    assert document["output"] == "x.zip"
+    assert document["sha256"] == hashlib.sha256((build.base / "x.zip").read_bytes()).hexdigest()
+    assert document["type"] == "release"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output", "said"),
+    [
+        ([], "x.tar", "ends in .zip"),
+        (["--review"], "x.zip", "such as x-review.zip"),
+        (["--review"], "preview.zip", "has the word review in it"),
+        ([], "x-review.zip", "a release is not called review"),
+        (["--policy", "off"], "x.zip", "nothing to decide by"),
+        (["--policy", "none"], "x.zip", "no such policy"),
+    ],
+)
+def test_wrong_use(build, arguments, output, said):
+    build.scores()
+    result = build.package(*arguments, output=output)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert build.is_clean()
+
+
+def test_a_release_needs_evidence(build):
+    result = build.package(evidence=False)
+    assert result.exit_code == 2
+    assert "a release needs --evidence" in result.output
+
+
+def test_an_existing_package_stays(build):
+    build.scores()
+    (build.base / "x.zip").write_bytes(b"old")
+    result = build.package()
+    assert (result.exit_code, (build.base / "x.zip").read_bytes()) == (2, b"old")
+
+
+def test_a_package_is_not_put_into_the_build(build):
+    build.scores()
+    result = build.package(output="dist/x.zip")
+    assert result.exit_code == 1
+    assert "dist/x.zip: lies inside dist" in result.output
+    assert build.is_clean()
