@@ -133,14 +133,11 @@ def decode_alpha(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> npt.ND
         with _QUIET:
             source = open_image(data, max_pixels)
             source.load()
-            image = source.image
-            if image.mode not in ("LA", "La", "PA", "RGBA") and "transparency" not in image.info:
-                return None
-            alpha = image.convert("RGBA").getchannel("A")
-            orientation = _exif_orientation(image.info.get("exif"))
-            if orientation in _TURNS and source.format != "TIFF":
+            alpha = _alpha_of(source)
+            orientation = _exif_orientation(source.image.info.get("exif"))
+            if alpha is not None and orientation in _TURNS and source.format != "TIFF":
                 alpha = alpha.transpose(_TURNS[orientation])
-            return np.asarray(alpha)
+            return None if alpha is None else np.asarray(alpha)
     except Exception as error:
         raise UndecodableArtifactError(_one_line(error)) from None
 
@@ -180,6 +177,28 @@ def image_traits(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> ImageT
     if opened.format == "JPEG" and tables:
         quantisation = hashlib.sha256(repr(sorted((key, list(table)) for key, table in tables.items())).encode()).hexdigest()
     return ImageTraits(opened.format, opened.image.size, tuple(sorted(found)), quantisation)
+
+
+def _alpha_of(source: OpenedImage) -> Pillow.Image | None:
+    """Give the alpha channel of a loaded image, also where a colour or entries of a palette stand for it.
+
+    Pillow compares a transparent colour, which PNG gives in stored samples, with samples that it has scaled to 8 bits.
+    """
+    image, colour = source.image, source.image.info.get("transparency")
+    if image.mode in ("LA", "La", "PA", "RGBA", "P"):
+        has_alpha = image.mode != "P" or colour is not None or (image.palette is not None and image.palette.mode == "RGBA")
+        return image.convert("RGBA").getchannel("A") if has_alpha else None
+    if colour is None:
+        return None
+    if isinstance(colour, tuple) and source.bit_depth == 8:
+        levels, wanted = np.asarray(image.convert("RGB")), np.array(colour)
+        return Pillow.fromarray(np.where((levels == wanted).all(axis=2), 0, 255).astype(np.uint8))
+    if isinstance(colour, int):
+        levels = np.asarray(image.convert("L") if image.mode == "1" else image)
+        scaled = image.mode == "L" and source.bit_depth < 8  # of mode 1 Pillow has scaled it
+        shown = colour * 255 // (2**source.bit_depth - 1) if scaled else colour
+        return Pillow.fromarray(np.where(levels == shown, 0, 255).astype(np.uint8))
+    raise BrokenImageError(f"the transparent colour of {source.bit_depth}-bit samples cannot be told from its neighbours")
 
 
 def embedded_metadata(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[bytes, bytes]:

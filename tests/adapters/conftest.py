@@ -1,10 +1,15 @@
-"""Signed files for the tests of ``c2pa``: certificates that are made here, manifests that are really signed."""
+"""Signed files for the tests of ``c2pa``, certificates of our own included; models for the tests of ``onnx``."""
 
+import hashlib
+import importlib
 import json
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 TRAINED = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
@@ -157,3 +162,102 @@ def authority() -> Authority:
 @pytest.fixture(scope="session")
 def c2pa_definition():
     return definition
+
+
+@pytest.fixture(scope="session")
+def reference_model():
+    """Give the module that makes the fixture of the ``onnx`` adapter."""
+    pytest.importorskip("onnx")
+    return _module_of_benchmarks("reference_model")
+
+
+@pytest.fixture(scope="session")
+def reference_vectors(reference_model):
+    """Give the module that makes the reference vectors."""
+    return _module_of_benchmarks("reference_vectors")
+
+
+def _module_of_benchmarks(name):
+    folder = str(Path(__file__).parents[2] / "benchmarks")
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(folder)
+
+
+class OnnxModels:
+    """Writes tiny models with their YAML into a folder; ``config`` is the YAML as a dict, to be changed before ``write``."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.config = {
+            "schema_version": 1,
+            "type": "onnx-scorer",
+            "model": {"path": "model.onnx"},
+            "input": "pixels",
+            "output": {"name": "out", "kind": "logit"},
+            "preprocessing": {
+                "version": "test-1",
+                "colour": "RGB",
+                "alpha": "drop",
+                "minimum_side": 2,
+                "resize": {"mode": "exact", "size": [4, 4], "filter": "nearest", "antialias": False},
+                "scale": 255,
+                "layout": "NCHW",
+                "dtype": "float32",
+            },
+        }
+
+    @staticmethod
+    def model(
+        nodes, *, shape=("N", 3, 4, 4), out=("N", "C"), constants=(), opset=17, domains=(), dtype="FLOAT", functions=()
+    ):
+        """Serialize nodes, given as (operator, inputs, outputs, attributes), from ``pixels`` to ``out``."""
+        from onnx import TensorProto, helper, numpy_helper
+
+        element = getattr(TensorProto, dtype)
+        graph = helper.make_graph(
+            [helper.make_node(name, inputs, outputs, **attributes) for name, inputs, outputs, attributes in nodes],
+            "tiny",
+            [helper.make_tensor_value_info("pixels", element, shape)],
+            [helper.make_tensor_value_info("out", TensorProto.FLOAT, out)],
+            [
+                value if isinstance(value, TensorProto) else numpy_helper.from_array(np.asarray(value, np.float32), name)
+                for name, value in dict(constants).items()
+            ],
+        )
+        opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+        model = helper.make_model(graph, opset_imports=opsets, functions=list(functions))
+        model.ir_version = 8
+        return model.SerializeToString(deterministic=True)
+
+    def mean_red(self, **more):
+        """A model whose answer is a picture's mean red, 0 to 1."""
+        weights = np.zeros((1, 3, 1, 1))
+        weights[0, 0] = 1
+        return self.model(
+            [
+                ("Conv", ["pixels", "red"], ["map"], {"kernel_shape": [1, 1]}),
+                ("GlobalAveragePool", ["map"], ["mean"], {}),
+                ("Flatten", ["mean"], ["out"], {"axis": 1}),
+            ],
+            constants={"red": weights},
+            **more,
+        )
+
+    def write(self, model, name="model.onnx"):
+        """Write a model and the YAML that pins it; give the path of the YAML."""
+        (self.folder / name).write_bytes(model)
+        self.config["model"] |= {"path": name, "sha256": hashlib.sha256(model).hexdigest()}
+        path = self.folder / "model.yaml"
+        path.write_text(json.dumps(self.config))  # which is YAML too
+        return path
+
+
+@pytest.fixture
+def onnx_models(tmp_path):
+    """Write tiny models into the test's own folder."""
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    return OnnxModels(tmp_path)
