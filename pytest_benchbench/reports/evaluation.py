@@ -90,14 +90,13 @@ def evaluate(
     Returns:
         A line for each adapter and split, sorted; no order of rows changes it. ``refused`` says why a series has no figures.
     """
-    facets = {name: columns.facet(name) for name in FACETS}
-    adapter, split = facets["adapter"], facets["split"]
+    adapter, split = columns.facet("adapter"), columns.facet("split")
     keys = adapter.codes * max(len(split.values), 1) + split.codes
     lines = []
     for key in np.unique(keys).tolist():
         series = Series(adapter.values[key // len(split.values)], split.values[key % len(split.values)])
         places = np.flatnonzero(keys == key)
-        lines.append(_SeriesOf(series, columns, places, facets, manifest).line(by))
+        lines.append(_SeriesOf(series, columns, places, manifest).line(by))
     return lines
 
 
@@ -108,7 +107,6 @@ class _SeriesOf:
         series: Its names.
         columns: All rows.
         places: Which of them are its own, ascending.
-        facets: Every facet of all rows.
         manifest: See ``evaluate``.
     """
 
@@ -117,16 +115,15 @@ class _SeriesOf:
         series: Series,
         columns: ScoreColumns,
         places: NDArray[np.intp],
-        facets: dict[str, Facet],
         manifest: ScoreManifest | None,
     ) -> None:
         self._series = series
         self._columns = columns
         self._places = places
-        self._facets = {name: _narrowed(facet, places) for name, facet in facets.items()}
         self._manifest = manifest
-        status = self._facets["status"]
-        self._is_scored = np.array([value == "scored" for value in status.values], dtype=np.bool_)[status.codes]
+        self._status = self._facet("status")
+        is_scored = [value == "scored" for value in self._status.values]
+        self._is_scored = np.array(is_scored, dtype=np.bool_)[self._status.codes]
         bases = columns.base[places]
         names, numbers = np.unique(np.append(-1, bases), return_inverse=True)
         self._base_count = len(names) - 1
@@ -135,7 +132,7 @@ class _SeriesOf:
 
     def line(self, by: Sequence[tuple[str, ...]]) -> Line:
         """Give everything about the series."""
-        statuses = self._facets["status"]
+        statuses = self._status
         counts = np.bincount(statuses.codes, minlength=len(statuses.values)).tolist()
         return {
             **self._series._asdict(),
@@ -158,7 +155,7 @@ class _SeriesOf:
         return {"refused": refused, "scores": found}
 
     def _tables(self, by: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, Line]]:
-        status = self._facets["status"]
+        status = self._status
         rows = LabelledRows(
             labels=self._columns.label[self._places],
             statuses=status.codes,
@@ -171,37 +168,42 @@ class _SeriesOf:
         scores = {name: values for name, values in scores.items() if not np.isnan(values).all()}
         if not scores:  # every row is terminal: the figures say so
             scores = {"score": self._columns.score[self._places]}
-        wanted = [(name,) for name in SLICES if self._facets[name].values != (None,)]
-        parts: dict[str, tuple[list[tuple[Value, ...]], Codes, Cells]] = {}
-        for names in ((), *dict.fromkeys((*wanted, *by))):
+        wanted = [(name,) for name in SLICES if self._facet(name).values != (None,)]
+        tables: dict[str, dict[str, list[Line]]] = {quantity: {} for quantity in scores}
+        for names in ((), *dict.fromkeys((*wanted, *by))):  # one after the other: each takes tens of bytes a row
             keys, groups = self._grouped(names)
-            parts[",".join(names)] = keys, groups, Cells.of(rows, groups, self._required_in(names, keys, groups))
-        for quantity, values in scores.items():
-            tables = {}
-            for name, (keys, groups, cells) in parts.items():
+            cells = Cells.of(rows, groups, self._required_in(names, keys, groups))
+            for quantity, values in scores.items():
                 lines = [
                     {"value": list(key) if len(key) > 1 else key[0] if key else None, **found}
                     for key, found in zip(keys, figures(rows, values, groups, cells), strict=True)
                 ]
-                tables[name] = sorted(lines, key=_worst_first)
-            (overall,) = tables.pop("")
+                tables[quantity][",".join(names)] = sorted(lines, key=_worst_first)
+        for quantity, slices in tables.items():
+            (overall,) = slices.pop("")
             del overall["value"]
             yield (
                 quantity,
                 {
                     "overall": overall,
-                    **_worst(tables, overall),
-                    "slices": tables,
-                    **score_distribution(values, rows.labels),
+                    **_worst(slices, overall),
+                    "slices": slices,
+                    **score_distribution(scores[quantity], rows.labels),
                 },
             )
+
+    def _facet(self, name: str) -> Facet:
+        """Give a facet of the series, with the values that occur in it."""
+        facet = self._columns.facet(name)
+        found, codes = np.unique(facet.codes[self._places], return_inverse=True)
+        return Facet(codes.astype(np.int64), tuple(facet.values[code] for code in found.tolist()))
 
     def _grouped(self, names: Sequence[str]) -> tuple[list[tuple[Value, ...]], Codes]:
         """Give the values of every group of rows, and the group of each row."""
         groups = np.zeros(len(self._places), dtype=np.int64)
         keys: list[tuple[Value, ...]] = [()]
         for name in names:
-            facet = self._facets[name]
+            facet = self._facet(name)
             found, groups = np.unique(groups * len(facet.values) + facet.codes, return_inverse=True)
             keys = [(*keys[each // len(facet.values)], facet.values[each % len(facet.values)]) for each in found.tolist()]
         return keys, groups.astype(np.int64)
@@ -233,7 +235,7 @@ class _SeriesOf:
 
     def _said(self, name: str) -> list[Value]:
         """Give every value that scored rows have, ``None`` first where one has none."""
-        facet = self._facets[name]
+        facet = self._facet(name)
         return [facet.values[code] for code in np.unique(facet.codes[self._is_scored]).tolist()]
 
     def _absent(self) -> Line | None:
@@ -254,7 +256,7 @@ class _SeriesOf:
 
     def _mixed(self) -> str | None:
         for name in IDENTITY:
-            facet, said = self._facets[name], self._said(name)
+            facet, said = self._facet(name), self._said(name)
             if len(said) > 1:
                 told = []
                 for value in said[:2]:
@@ -274,12 +276,6 @@ class _SeriesOf:
         """Name the row with the smallest id: which row comes first in a file must not show."""
         id_, place = min((self._columns.id(place), place) for place in places.tolist())
         return f"row {id_!r}" if self._columns.line[place] == 0 else f"row {id_!r} ({self._columns.place(place)})"
-
-
-def _narrowed(facet: Facet, places: NDArray[np.intp]) -> Facet:
-    """Give a facet of some rows, with the values that occur in them."""
-    found, codes = np.unique(facet.codes[places], return_inverse=True)
-    return Facet(codes.astype(np.int64), tuple(facet.values[code] for code in found.tolist()))
 
 
 def _worst_first(line: Line) -> tuple[Any, ...]:
