@@ -22,7 +22,9 @@ _THREADS = 8
 _FILES_AT_ONCE = 64 * _THREADS
 
 
-def materialise(cache: ArtifactCache, manifests: Iterable[PinnedManifest], shard: Shard, work: Path) -> None:
+def materialise(
+    cache: ArtifactCache, manifests: Iterable[PinnedManifest], shard: Shard, work: Path, *, split: str | None = None
+) -> None:
     """Put whole manifests, and the files that the rows of one shard name, below a folder.
 
     What is wrong with a manifest itself is left for pytest to say, which knows the line and the field.
@@ -32,6 +34,7 @@ def materialise(cache: ArtifactCache, manifests: Iterable[PinnedManifest], shard
         manifests: Which.
         shard: Whose files.
         work: An empty folder.
+        split: The split that is run, if the command names one: no file of other splits is fetched.
 
     Raises:
         UnfetchableError: A file is missing, is not the pinned one, or cannot be kept; one line that names the place in the
@@ -51,21 +54,22 @@ def materialise(cache: ArtifactCache, manifests: Iterable[PinnedManifest], shard
                 except UnfetchableError as error:
                     raise UnfetchableError(f"{file.path_origin}: {file.path}{error}", passing=error.passing) from None
 
-            files = _files(path, pinned, shard)
+            files = _files(path, pinned, shard, split)
             while some := list(islice(files, _FILES_AT_ONCE)):
                 for _ in pool.map(place, some):
                     pass
 
 
-def _files(path: Path, pinned: PinnedManifest, shard: Shard) -> Iterator[NamedArtifact]:
-    """Yield the files that the shard's rows name, each once, up to a row that cannot be read."""
+def _files(path: Path, pinned: PinnedManifest, shard: Shard, split: str | None) -> Iterator[NamedArtifact]:
+    """Yield the files that the shard's rows of the split name, each once, up to a row that cannot be read."""
     with path.open("rb") as file:
         kind = kind_of_lines(Lines(file))
     if kind is None or kind not in ROW_KINDS:
         return
     seen: set[tuple[str, str]] = set()
     try:
-        with closing(index_manifest(path, display=pinned.name, sha256=pinned.sha256, kind=kind, shard=shard)) as manifest:
+        indexed = index_manifest(path, display=pinned.name, sha256=pinned.sha256, kind=kind, shard=shard, split=split)
+        with closing(indexed) as manifest:
             for named in manifest.artifacts():
                 if (key := (named.path, named.sha256)) not in seen:
                     seen.add(key)

@@ -40,6 +40,9 @@ _OF_THE_WHOLE = ("--bench-gate=off", "--bench-html=off")
 """Whoever merges the shards decides, and draws the page."""
 
 
+_SPLIT = "--bench-split="
+
+
 class _CannotRunError(Exception):
     """Why nothing can be run here; one line."""
 
@@ -133,7 +136,7 @@ def _fetched(job: ShardJob) -> Iterator[Sequence[str]]:
         return
     cache = ArtifactCache(_cache_folder(job), open_source(job.artifacts))
     with cache.work_folder() as work:
-        materialise(cache, job.manifests, Shard.parse(job.shard), work)
+        materialise(cache, job.manifests, Shard.parse(job.shard), work, split=_split_of(job.arguments))
         placed = iter(job.manifests)
         yield [
             *(
@@ -142,6 +145,12 @@ def _fetched(job: ShardJob) -> Iterator[Sequence[str]]:
             ),
             f"--bench-manifest-root={work}",
         ]
+
+
+def _split_of(arguments: Sequence[str]) -> str | None:
+    """Give the split that arguments of pytest name; of one that only the project's configuration names nothing is known."""
+    given = [argument.removeprefix(_SPLIT) for argument in arguments if argument.startswith(_SPLIT)]
+    return given[-1] if given else None
 
 
 def _cache_folder(job: ShardJob) -> Path:

@@ -1,5 +1,6 @@
 """What a worker does for one shard, carried out in this process; pytest itself runs in one of its own."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -258,3 +259,19 @@ def test_a_shard_without_rows_is_a_run_like_any_other(project, shared):
     merged = merge_runs([shared / result.directory for result in results], shared / "merged")
     assert (merged.exit_status, merged.whole.gaps) == (0, ())
     assert project.results_of(merged.path) == project.results()
+
+
+def test_the_shards_of_a_test_split_fetch_its_files_alone_and_open_it_together(project, shared, tmp_path):
+    (project.path / "seen.bin").write_bytes(b"detected")
+    for name, split in (("seen", "test"), ("not-there", "train")):
+        row = {"id": name, "baseId": name, "split": split, "path": f"{name}.bin", "label": 0, "source": "s", "license": "l"}
+        pinned = {"sha256": hashlib.sha256(b"detected").hexdigest(), "contentGroup": "photo", "transform": "none"}
+        project.rows.append(row | pinned)
+    project.write("dataset.jsonl")
+    arguments = ("--manifest=dataset.jsonl", "--bench-split=test", "--bench-adapter=toy")
+    jobs = jobs_of(project, shared, 2, *arguments, artifacts=str(project.path), cache=str(tmp_path / "cache"))
+    results = [carry_out(job) for job in jobs]
+    assert [(result.fault, result.exit_code) for result in results] == [(None, 0)] * 2
+    ran = [case_ids((shared / result.directory / "evidence.jsonl").read_text()) for result in results]
+    assert sorted(ran) == [[], ["seen"]]
+    assert (project.path / "benchbench-ledger.jsonl").read_text().count("\n") == 1

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from pytest_benchbench.adapters.base import Detection
 from pytest_benchbench.evidence import answers
-from pytest_benchbench.evidence.answers import plain_answer
+from pytest_benchbench.evidence.answers import plain_answer, refuse_no_probability
 from pytest_benchbench.manifests.strict_json import MAX_DEPTH
 
 JSON = st.recursive(
@@ -75,3 +75,24 @@ class Booby(Detection):
 def test_whatever_a_foreign_object_raises_comes_out_of_here_only():
     with pytest.raises(LookupError):
         plain_answer(Booby("detected"))
+
+
+@pytest.mark.parametrize("score", [0, 0.0, -0.0, 0.5, 1])
+def test_a_probability(score):
+    refuse_no_probability(Detection("scored", score=score))
+
+
+@pytest.mark.parametrize("score", [-1e-300, 1 + 1e-15, 2.5])
+def test_a_score_that_is_no_probability(score):
+    with pytest.raises(ValueError, match="score lies outside"):
+        refuse_no_probability(Detection("detected", score=score))
+
+
+@pytest.mark.parametrize("status", ["detected", "not_detected", "too-small", "unavailable"])
+def test_answers_that_need_no_score(status):
+    refuse_no_probability(Detection(status))
+
+
+def test_a_scored_answer_needs_a_score():
+    with pytest.raises(ValueError, match="has no score"):
+        refuse_no_probability(Detection("scored"))
