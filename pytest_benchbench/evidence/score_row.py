@@ -47,7 +47,7 @@ def _score_field(description: str) -> msgspec.Meta:
     return described(description, "a number from 0 to 1, or null")
 
 
-class ScoreRow(msgspec.Struct, kw_only=True):
+class ScoreRow(msgspec.Struct, kw_only=True, gc=False):
     """One scored image. What a row does not say is ``None``; ``status`` is always there.
 
     Attributes:
