@@ -15,6 +15,12 @@ def test_the_published_schema_is_what_validate_prints():
     assert printed.output == published, "see Documentation in CONTRIBUTING.md"
 
 
+def test_the_published_schema_of_evaluations_is_what_evaluate_prints():
+    printed = CliRunner().invoke(main, ["evaluate", "--schema"])
+    published = (SCHEMAS / "evaluation.schema.json").read_text(encoding="utf-8")
+    assert printed.output == published, "see Documentation in CONTRIBUTING.md"
+
+
 def test_the_published_schema_of_reports_is_what_report_prints():
     printed = CliRunner().invoke(main, ["report", "--schema"])
     published = (SCHEMAS / "report.schema.json").read_text(encoding="utf-8")
