@@ -40,11 +40,16 @@ def missing_stress_sets(table: ScoreTable) -> list[str]:
     """Name the stress sets of the release contract of which no row, or none of a class that it needs, has a score."""
     rows = np.flatnonzero(table.is_observed & ~np.isnan(table.scores("score")) & (table.label >= 0))
     facets = [table.facet(name) for name in ("contentGroup", "transform", "resolutionGroup")]
-    stacked = np.stack([table.label[rows].astype(np.int64), *(facet.codes[rows] for facet in facets)], axis=1)
-    found = [
-        Facets(label, *(facet.values[code] for facet, code in zip(facets, codes, strict=True)))
-        for label, *codes in np.unique(stacked, axis=0).tolist()
-    ]
+    cells = table.label[rows].astype(np.int64)
+    for facet in facets:
+        cells = cells * len(facet.values) + facet.codes[rows]
+    found = []
+    for cell in np.unique(cells).tolist():
+        values: list[str | None] = []
+        for facet in reversed(facets):
+            cell, code = divmod(cell, len(facet.values))
+            values.append(facet.values[code])
+        found.append(Facets(cell, *reversed(values)))
     return [str(one) for one in coverage(found) if one.lacks is not None]
 
 

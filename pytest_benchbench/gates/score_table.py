@@ -109,7 +109,7 @@ class ScoreTable:
         return np.array([value in wanted for value in known], dtype=np.bool_)[codes] if len(codes) else codes > 0
 
     def named(self, rows: Mask) -> list[str]:
-        """Name the first rows of a mask by id, whatever order they came in; plain rows that are there with their line too."""
+        """Name the first rows of a mask by id, whatever order they came in; plain rows that are there also by line."""
         if self._ids is None:
             self._ids = [self._columns.id(row) for row in range(len(self))]
         ids = self._ids
