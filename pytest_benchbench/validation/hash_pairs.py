@@ -68,7 +68,7 @@ def _candidates(values: NDArray[np.uint16], radius: int) -> Iterator[tuple[NDArr
     """Pair those whose piece is the same or, with a radius of 1, one bit away; each pair once."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    starts = np.searchsorted(ordered, np.arange((1 << _BITS) + 1))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=1 << _BITS))])
     places = np.arange(len(values))
     yield from _expanded(order, places + 1, starts[ordered.astype(np.int64) + 1])
     for bit in range(_BITS if radius else 0):
