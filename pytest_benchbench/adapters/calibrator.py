@@ -23,17 +23,12 @@ from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_ob
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
 from pytest_benchbench.statistics.logistic import CLIP
 from pytest_benchbench.statistics.score_mapping import Method, ScoreMapping, mapping_fault
+from pytest_benchbench.validation.role_counts import CALIBRATION_BASES, CALIBRATION_BASES_OF_EACH, DOMAINS
 
 SCHEMA_VERSION: Final = 1
 
 MAX_CALIBRATOR_BYTES = 256 * 1024 * 1024
 """A larger file is refused; the folds of a million bases take less."""
-
-MIN_BASES_OF_CLASS = 100
-MIN_REAL_SOURCES = 3
-MIN_GENERATOR_FAMILIES = 3
-MIN_BASES_OF_GROUP = 25
-"""What the release contract demands of a deployable calibrator, in unique bases."""
 
 _RAW_TOLERANCE = 1e-9
 """How far ``raw_at_threshold`` may be from what slope and intercept give: other runtimes have other logarithms."""
@@ -297,10 +292,10 @@ def deployment_gaps(counts: Counts | None, model_sha256: str | None, preprocessi
     else:
         gaps += _few_bases("real", counts.real_bases)
         gaps += _few_bases("AI", counts.ai_bases)
-        gaps += _few_groups("real source", "real sources", MIN_REAL_SOURCES, counts.real_sources or {})
+        gaps += _few_groups("real source", "real sources", counts.real_sources or {})
         gaps += _ungrouped("real", "source", counts.real_without_source)
         families = counts.generator_families or {}
-        gaps += _few_groups("generator family", "generator families", MIN_GENERATOR_FAMILIES, families)
+        gaps += _few_groups("generator family", "generator families", families)
         gaps += _ungrouped("AI", "generatorFamily", counts.ai_without_family)
     if counts is not None and (synthetic := counts.evaluation_modes.get("synthetic", 0)):
         gaps.append(f"evaluationMode: {_number(synthetic, 'row')} of synthetic scores")
@@ -313,18 +308,18 @@ def deployment_gaps(counts: Counts | None, model_sha256: str | None, preprocessi
 
 def _few_bases(kind: str, bases: int | None) -> list[str]:
     found = bases or 0
-    if found >= MIN_BASES_OF_CLASS:
+    if found >= CALIBRATION_BASES:
         return []
-    return [f"{_number(found, f'unique {kind} base')}, at least {MIN_BASES_OF_CLASS} needed"]
+    return [f"{_number(found, f'unique {kind} base')}, at least {CALIBRATION_BASES} needed"]
 
 
-def _few_groups(kind: str, plural: str, needed: int, bases: Mapping[str, int]) -> list[str]:
+def _few_groups(kind: str, plural: str, bases: Mapping[str, int]) -> list[str]:
     gaps = []
-    if len(bases) < needed:
-        gaps.append(f"{len(bases)} {kind if len(bases) == 1 else plural}, at least {needed} needed")
+    if len(bases) < DOMAINS:
+        gaps.append(f"{len(bases)} {kind if len(bases) == 1 else plural}, at least {DOMAINS} needed")
     for name, found in sorted(bases.items()):
-        if found < MIN_BASES_OF_GROUP:
-            gaps.append(f"{kind} {name}: {_number(found, 'unique base')}, at least {MIN_BASES_OF_GROUP} needed")
+        if found < CALIBRATION_BASES_OF_EACH:
+            gaps.append(f"{kind} {name}: {_number(found, 'unique base')}, at least {CALIBRATION_BASES_OF_EACH} needed")
     return gaps
 
 

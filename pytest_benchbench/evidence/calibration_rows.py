@@ -26,8 +26,8 @@ _ALIKE = ("adapter", "modelSha256", "preprocessingVersion", "evaluationMode")
 
 _REMEDIES = {"adapter": "--adapter takes the rows of one"}
 
-_OF_BASE = ("label", "source", "generatorFamily")
-"""What all rows of a base must say alike, where they say anything."""
+_DOMAIN = {REAL: "source", AI: "generatorFamily"}
+"""What tells where an image of a class is from: by this bases are counted."""
 
 
 class CalibrationError(Exception):
@@ -84,8 +84,8 @@ def read_calibration_rows(
 
     Every row must be marked ``calibration`` and have a label and a raw score. A row with a terminal status has no raw score:
     it is refused too, or on request left out and counted, and then fails its base whenever bases are judged. All rows must
-    agree about detector, checkpoint, preprocessing and evaluation mode, and the rows of a base about its label, source and
-    generator family. Either all rows name their base or none does.
+    agree about detector, checkpoint, preprocessing and evaluation mode, and the rows of a base about its label and its real
+    source or generator family. Either all rows name their base or none does.
 
     Args:
         source: The scores.
@@ -204,7 +204,7 @@ class _Desk:
                 )
 
     def _unlike_its_base(self, row: ScoreRow, base: str) -> Iterator[tuple[str, str]]:
-        for name in _OF_BASE:
+        for name in ("label",) if row.label is None else ("label", _DOMAIN[row.label]):
             if (value := getattr(row, name)) is None:
                 continue
             first, line = self.of_bases.setdefault((base, name), (value, row.line))
@@ -249,8 +249,8 @@ def _counts(kept: list[_Kept], scored: list[_Kept], desk: _Desk) -> Counts:
     if any(row.base is None for row in scored):
         return Counts(unit="row", rows=rows, terminal=terminal, evaluation_modes=modes)
     real, ai = ({row.unit: None for row in scored if row.label == label} for label in (REAL, AI))
-    sources = {base: desk.of_bases.get((base, "source"), (None, 0))[0] for base in real}
-    families = {base: desk.of_bases.get((base, "generatorFamily"), (None, 0))[0] for base in ai}
+    sources = {base: desk.of_bases.get((base, _DOMAIN[REAL]), (None, 0))[0] for base in real}
+    families = {base: desk.of_bases.get((base, _DOMAIN[AI]), (None, 0))[0] for base in ai}
     return Counts(
         unit="base",
         rows=rows,

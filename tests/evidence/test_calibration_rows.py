@@ -78,6 +78,13 @@ def test_what_one_row_of_a_base_says_holds_for_the_base(read):
     assert (found.real_sources, found.real_without_source) == ({"s": 1}, 0)
 
 
+def test_where_a_picture_was_collected_says_nothing_about_its_generator(read):
+    found = read(
+        row("r0", "x", 1, source="s", generatorFamily="f"), row("r1", "x", 1, source="t", generatorFamily="f")
+    ).counts
+    assert found.generator_families == {"f": 1}
+
+
 def test_without_bases_every_row_stands_for_itself(read):
     rows = read(row("a", None, 1), row("b", None, 0))
     assert rows.units == ["a", "b"]
@@ -127,7 +134,11 @@ def test_the_same_id_twice_is_refused(refusal):
     ("one", "other", "message"),
     [
         ({"label": 1}, {"label": 0}, "label: 0, but 1 in line 1, which is of the same base 'b'"),
-        ({"source": "s"}, {"source": "t"}, "source: 't', but 's' in line 1, which is of the same base 'b'"),
+        (
+            {"label": 0, "source": "s"},
+            {"label": 0, "source": "t"},
+            "source: 't', but 's' in line 1, which is of the same base 'b'",
+        ),
         (
             {"generatorFamily": "f"},
             {"generatorFamily": "g"},
