@@ -139,7 +139,9 @@ def _of_exif(metadata: _Metadata) -> Iterator[str]:
     tags = _exif_tags(metadata.exif)
     if tags.get(_MAKE, b"").strip(b"\0 ") and tags.get(_MODEL, b"").strip(b"\0 "):
         yield "exif-camera"
-    if any(tags.get(_EXPOSURE_TIME, b"")) and (any(tags.get(_F_NUMBER, b"")) or any(tags.get(_ISO_SPEED, b""))):
+    # the first four bytes: of a fraction the numerator
+    exposure, aperture, speed = (any(tags.get(tag, b"")[:4]) for tag in (_EXPOSURE_TIME, _F_NUMBER, _ISO_SPEED))
+    if exposure and (aperture or speed):
         yield "exif-exposure"
     if _is_generator(tags.get(_SOFTWARE, b"").decode("utf-8", "replace")):
         yield "generator-software"

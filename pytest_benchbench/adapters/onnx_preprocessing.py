@@ -30,7 +30,6 @@ MAX_WHOLE_PIXELS = 1 << 24
 """Of a picture that is shown whole, in whatever size it has: 17 million."""
 
 _FILTERS = {
-    "nearest": Pillow.Resampling.NEAREST,
     "box": Pillow.Resampling.BOX,
     "bilinear": Pillow.Resampling.BILINEAR,
     "hamming": Pillow.Resampling.HAMMING,
@@ -120,7 +119,7 @@ def composite(pixels: Levels, alpha: NDArray[np.uint8], background: tuple[int, i
 
 
 def resize(pixels: Levels, declared: Resize) -> Levels:
-    """Scale a picture: Pillow's filters with antialiasing, the four nearest pixels without.
+    """Scale a picture: Pillow's filters with antialiasing, the nearest pixel or the four nearest ones without.
 
     Raises:
         NotShown: The result would have more than ``MAX_RESIZED_PIXELS``.
@@ -135,9 +134,19 @@ def resize(pixels: Levels, declared: Resize) -> Levels:
         raise NotShown("unsupported", f"scaled it would be {size[0]}x{size[1]}, more than {MAX_RESIZED_PIXELS:,} pixels")
     if size == (width, height):
         return pixels
-    if declared.filter == "bilinear" and not declared.antialias:
+    if declared.filter == "nearest":  # Pillow's own adds up rounding errors from pixel to pixel
+        rows, columns = (_nearest(have, length) for have, length in ((height, size[1]), (width, size[0])))
+        return pixels[rows[:, np.newaxis], columns]
+    if not declared.antialias:
         return _bilinear(pixels, size)
-    return np.asarray(Pillow.fromarray(pixels).resize(size, _FILTERS[declared.filter]))
+    # one axis at a time: which of them Pillow would take first depends on its version, and each rounds to 8 bits
+    narrowed = Pillow.fromarray(pixels).resize((size[0], height), _FILTERS[declared.filter])
+    return np.asarray(narrowed.resize(size, _FILTERS[declared.filter]))
+
+
+def _nearest(have: int, length: int) -> NDArray[np.intp]:
+    """Give the pixels under the centres of the new ones: floor((i + 1/2) * have / length)."""
+    return (2 * np.arange(length, dtype=np.intp) + 1) * have // (2 * length)
 
 
 def _bilinear(pixels: Levels, size: tuple[int, int]) -> Levels:

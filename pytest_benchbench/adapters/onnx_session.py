@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ MAX_SHOWN_PIXELS = 1 << 26
 """Of all pictures that the network is shown in one run: 67 million, 800 MB of 32-bit floats."""
 
 CPU = "CPUExecutionProvider"
+
+_SOURCE_PLACE = re.compile(r"/\S+/onnxruntime/\S+:\d+ ")
 
 _REMOTE_PROVIDERS = frozenset({"AzureExecutionProvider"})
 """Providers that would send pictures to another machine."""
@@ -255,6 +258,6 @@ def _providers(
 
 
 def _one_line(error: Exception) -> str:
-    """Cut the runtime's message, which may run over lines and name addresses, to one line."""
+    """Cut the runtime's message, which may run over lines and begins with a place in its own sources, to one line."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
-    return f"{type(error).__name__}: {text}"[:300]
+    return f"{type(error).__name__}: {_SOURCE_PLACE.sub('', text)}"[:600]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 MAX_FIELDS = 5_000_000
 """Protobuf fields that are walked over. A network of a million nodes has about as many; three seconds."""
 
-MAX_DEPTH = 32
-"""Graphs inside the attributes of other graphs' nodes."""
+MAX_DEPTH = 30
+"""Graphs inside the attributes of other graphs' nodes; protobuf's own limit, 100 messages, is a little above."""
 
 KNOWN_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
 """Operators that every build of ONNX Runtime brings."""
