@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from pytest_benchbench.cli import main
@@ -9,9 +10,10 @@ from pytest_benchbench.cli import main
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 
 
-def test_the_published_schema_is_what_validate_prints():
-    printed = CliRunner().invoke(main, ["validate", "--schema", "watermark"])
-    published = (SCHEMAS / "watermark.schema.json").read_text(encoding="utf-8")
+@pytest.mark.parametrize("kind", ["watermark", "dataset"])
+def test_the_published_schema_of_a_manifest_is_what_validate_prints(kind):
+    printed = CliRunner().invoke(main, ["validate", "--schema", kind])
+    published = (SCHEMAS / f"{kind}.schema.json").read_text(encoding="utf-8")
     assert printed.output == published, "see Documentation in CONTRIBUTING.md"
 
 
