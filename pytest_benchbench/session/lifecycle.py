@@ -55,7 +55,13 @@ def start(session: pytest.Session) -> None:
     """
     config = session.config
     worker_input = getattr(config, "workerinput", None)
-    if worker_input is None:
+    if config.getoption("bench_evidence"):
+        from pytest_benchbench.session import recorded_evidence
+
+        recorded_evidence.decide(session)
+    elif config.getoption("bench_held_out_unverified"):
+        raise pytest.UsageError("--bench-held-out-unverified is about --bench-evidence, which is not given")
+    elif worker_input is None:
         _start_controller(session)
     elif (handover := worker_input.get("benchbench")) is not None:
         from pytest_benchbench.manifests.reading import ManifestChangedError

@@ -96,6 +96,16 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("bench_require_available", "fail rows whose adapter is unavailable", type="bool", default=False)
     _add(group, parser, "max-pixels", f"largest image that is decoded, in pixels (default: {DEFAULT_MAX_PIXELS})")
     _add(group, parser, "gate", "POLICY (a built-in name or a YAML file) that decides about the run, or off (default: off)")
+    group.addoption(
+        "--bench-evidence",
+        metavar="DIR_OR_FILE",
+        help="run no case: --bench-gate decides on this recorded evidence, and each rule of the policy is a test",
+    )
+    group.addoption(
+        "--bench-held-out-unverified",
+        action="store_true",
+        help="with --bench-evidence: take it on trust that no source and no generator family is in another split; recorded",
+    )
     _add(
         group,
         parser,
