@@ -9,8 +9,9 @@ from typing import Any, Literal
 import msgspec
 
 from pytest_benchbench.gates.decision import Decision
+from pytest_benchbench.gates.describing import class_room
 from pytest_benchbench.reports.html.view import Field, Table, cell, shown, table_of, value_field
-from pytest_benchbench.reports.wording import WORST_FIRST, outcome_line
+from pytest_benchbench.reports.wording import WORST_FIRST, attempt_line, outcome_line
 
 Mood = Literal["ok", "warn", "bad"]
 
@@ -62,6 +63,8 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
         known = f", apart from {outcomes['known_mismatch']} known" if outcomes["known_mismatch"] else ""
         mood, headline = "ok", f"No mismatch and no error in {_rows(results['rows'])}{known}"
     lines = [f"{outcome_line(results)}."]
+    if (attempt := attempt_line(document["environment"])) is not None:
+        lines.append(f"Opening: {shown(attempt)}.")
     if gate is None:
         lines.append(
             "No gate ran: whether this is good enough was decided by no rule but that no row may be wrong or an error."
@@ -104,7 +107,14 @@ def _gaps(run: Mapping[str, Any], outcomes: Mapping[str, int]) -> Iterator[str]:
 
 def _rules(gate: Decision) -> Table:
     order = {False: 0, None: 1, True: 2}
-    lines = [msgspec.structs.asdict(rule) for rule in sorted(gate.rules, key=lambda rule: order[rule.passed])]
+    lines = [
+        {
+            **msgspec.to_builtins(rule),
+            "room": "; ".join(class_room(rule)) or None,
+            "rows": ", ".join(rule.rows or ()) or None,
+        }
+        for rule in sorted(gate.rules, key=lambda rule: order[rule.passed])
+    ]
     words = {True: "passed", False: "failed", None: "cannot be computed"}
     fields = [
         value_field("id", "rule"),
@@ -116,8 +126,11 @@ def _rules(gate: Decision) -> Table:
         value_field("n"),
         value_field("failures"),
         value_field("max_failures", "most failures that pass"),
+        value_field("room", "by class", is_optional=True),
         value_field("implied_by", "implied by", is_optional=True),
         value_field("power", is_optional=True),
+        value_field("reason", is_optional=True),
+        value_field("rows", is_optional=True),
     ]
     note = f"Policy {shown(gate.policy.name)}, SHA-256 {gate.policy.sha256}."
     return table_of("rules", "Rules, those that did not pass first", lines, fields, note=note)
