@@ -50,7 +50,14 @@ Metric = Literal[
 
 HeldOut = Literal["verified", "any"]
 
-_CHOICES = {"metric": Metric, "op": Operator, "bound": Bound, "unit": Unit, "held_out": HeldOut}
+_CHOICES = {
+    "metric": Metric,
+    "op": Operator,
+    "bound": Bound,
+    "unit": Unit,
+    "held_out": HeldOut,
+    "resolutionGroup": ResolutionGroup,
+}
 
 _Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 
@@ -219,6 +226,8 @@ def _field_first(message: str) -> str:
     matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", message)
     reason, field = (shown_text(part) for part in (matched.groups() if matched else (message, "")))
     reason = (reason[:1].lower() + reason[1:]).replace("`", "")
-    if reason.startswith("invalid enum value") and (choices := _CHOICES.get(field.rpartition(".")[2])):
+    if field == "required_transforms" and reason.startswith("invalid enum value"):
+        reason = f"expected all-seen or a list, got {reason.removeprefix('invalid enum value ')}"
+    elif reason.startswith("invalid enum value") and (choices := _CHOICES.get(field.rpartition(".")[2])):
         reason = f"expected one of {', '.join(get_args(choices))}, got {reason.removeprefix('invalid enum value ')}"
     return f"{field}: {reason}" if field else reason
