@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 from pytest_benchbench.evidence.score_columns import FACETS, Facet, ScoreColumns, Value
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.evidence.score_row import QUANTITIES
-from pytest_benchbench.reports.evaluation_figures import CLASSES, Cells, Codes, LabelledRows, Line, error_rate, figures
+from pytest_benchbench.reports.evaluation_figures import (
+    CLASSES,
+    BaseParts,
+    Codes,
+    Groups,
+    LabelledRows,
+    Line,
+    error_rate,
+    figures,
+)
 from pytest_benchbench.reports.evaluation_scores import score_distribution
 from pytest_benchbench.reports.ordering import LISTED, sort_key
-from pytest_benchbench.statistics.classification import TwoLabelsError
+from pytest_benchbench.statistics.classification import NO_LABEL, TwoLabelsError
 
 SLICES: Final = (
     "source",
@@ -37,9 +46,6 @@ IDENTITY: Final = ("modelSha256", "calibratorSha256", "preprocessingVersion")
 
 PAIR: Final = ("transform", "resolutionGroup")
 """What tells the derivatives of a base apart."""
-
-_OF_SCORER: Final = frozenset({"evaluationMode", *IDENTITY, "provider", "status"})
-"""What may differ between rows of one base because of how they were scored, not of what they are."""
 
 WORST: Final = 20
 """How many slices are named as the worst."""
@@ -126,8 +132,9 @@ class _SeriesOf:
         self._is_scored = np.array(is_scored, dtype=np.bool_)[self._status.codes]
         bases = columns.base[places]
         names, numbers = np.unique(np.append(-1, bases), return_inverse=True)
-        self._base_count = len(names) - 1
         self._bases = numbers[1:].astype(np.int64) - 1
+        self._base_labels = np.full(len(names) - 1, NO_LABEL, dtype=np.int8)
+        self._base_labels[self._bases[self._bases >= 0]] = columns.label[places][self._bases >= 0]
         self._pair_codes, self._pairs = self._required()
 
     def line(self, by: Sequence[tuple[str, ...]]) -> Line:
@@ -161,7 +168,7 @@ class _SeriesOf:
             statuses=status.codes,
             status_names=[str(value) for value in status.values],
             bases=self._bases,
-            base_count=self._base_count,
+            base_labels=self._base_labels,
             pairs=self._pair_codes,
         )
         scores = {name: self._columns.quantity(name)[self._places] for name in QUANTITIES}
@@ -170,13 +177,17 @@ class _SeriesOf:
             scores = {"score": self._columns.score[self._places]}
         wanted = [(name,) for name in SLICES if self._facet(name).values != (None,)]
         tables: dict[str, dict[str, list[Line]]] = {quantity: {} for quantity in scores}
+        parts = {quantity: _Parts(self, rows, values) for quantity, values in scores.items()}
         for names in ((), *dict.fromkeys((*wanted, *by))):  # one after the other: each takes tens of bytes a row
-            keys, groups = self._grouped(names)
-            cells = Cells.of(rows, groups, self._required_in(names, keys, groups))
+            keys, of_rows = self.grouped(names)
+            of_derivative = tuple(name for name in PAIR if name in names)
+            others = [name for name in names if name not in PAIR]
+            groups = Groups.of(rows, of_rows, self.grouped(of_derivative)[1], self.grouped(others)[1])
             for quantity, values in scores.items():
+                found = figures(rows, values, groups, parts[quantity].of(of_derivative))
                 lines = [
-                    {"value": list(key) if len(key) > 1 else key[0] if key else None, **found}
-                    for key, found in zip(keys, figures(rows, values, groups, cells), strict=True)
+                    {"value": list(key) if len(key) > 1 else key[0] if key else None, **line}
+                    for key, line in zip(keys, found, strict=True)
                 ]
                 tables[quantity][",".join(names)] = sorted(lines, key=_worst_first)
         for quantity, slices in tables.items():
@@ -198,7 +209,7 @@ class _SeriesOf:
         found, codes = np.unique(facet.codes[self._places], return_inverse=True)
         return Facet(codes.astype(np.int64), tuple(facet.values[code] for code in found.tolist()))
 
-    def _grouped(self, names: Sequence[str]) -> tuple[list[tuple[Value, ...]], Codes]:
+    def grouped(self, names: Sequence[str]) -> tuple[list[tuple[Value, ...]], Codes]:
         """Give the values of every group of rows, and the group of each row."""
         groups = np.zeros(len(self._places), dtype=np.int64)
         keys: list[tuple[Value, ...]] = [()]
@@ -210,7 +221,7 @@ class _SeriesOf:
 
     def _required(self) -> tuple[Codes, list[Pair]]:
         """Give the derivative of each row, as a place in the list of those that are required, and that list."""
-        keys, codes = self._grouped(PAIR)
+        keys, codes = self.grouped(PAIR)
         seen = [(transform, resolution) for transform, resolution in keys]
         wanted = set(seen)
         if self._manifest is not None:
@@ -220,16 +231,10 @@ class _SeriesOf:
         places = {pair: place for place, pair in enumerate(pairs)}
         return np.array([places[pair] for pair in seen], dtype=np.int64)[codes], pairs
 
-    def _required_in(self, names: Sequence[str], keys: list[tuple[Value, ...]], groups: Codes) -> NDArray[np.int64]:
-        """Count the derivatives that are required of a base in each group.
-
-        A slice by transform or resolution requires those of its value; one by how rows were scored those that occur in it;
-        any other all of them.
-        """
-        if _OF_SCORER.intersection(names):
-            cells = np.unique(groups * len(self._pairs) + self._pair_codes)
-            return np.bincount(cells // len(self._pairs), minlength=len(keys)).astype(np.int64)
-        told = [(names.index(name), place) for place, name in enumerate(PAIR) if name in names]
+    def required_in(self, of_derivative: Sequence[str]) -> NDArray[np.int64]:
+        """Count the derivatives that are required of every base in each slice by some names of ``PAIR``."""
+        told = [(at, PAIR.index(name)) for at, name in enumerate(of_derivative)]
+        keys, _ = self.grouped(of_derivative)
         counts = [sum(all(key[at] == pair[place] for at, place in told) for pair in self._pairs) for key in keys]
         return np.array(counts, dtype=np.int64)
 
@@ -276,6 +281,29 @@ class _SeriesOf:
         """Name the row with the smallest id: which row comes first in a file must not show."""
         id_, place = min((self._columns.id(place), place) for place in places.tolist())
         return f"row {id_!r}" if self._columns.line[place] == 0 else f"row {id_!r} ({self._columns.place(place)})"
+
+
+class _Parts:
+    """Outcomes of bases for one kind of score, by the slices that tell derivatives apart: each is computed once.
+
+    Args:
+        series: The series.
+        rows: Its rows.
+        scores: Their scores.
+    """
+
+    def __init__(self, series: _SeriesOf, rows: LabelledRows, scores: NDArray[np.float64]) -> None:
+        self._series = series
+        self._rows = rows
+        self._scores = scores
+        self._found: dict[tuple[str, ...], BaseParts] = {}
+
+    def of(self, of_derivative: tuple[str, ...]) -> BaseParts:
+        """Give the outcomes in each slice by some names of ``PAIR``; by none of them there is one slice."""
+        if of_derivative not in self._found:
+            parts, required = self._series.grouped(of_derivative)[1], self._series.required_in(of_derivative)
+            self._found[of_derivative] = BaseParts.of(self._rows, self._scores, parts, required)
+        return self._found[of_derivative]
 
 
 def _worst_first(line: Line) -> tuple[Any, ...]:

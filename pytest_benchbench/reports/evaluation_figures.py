@@ -15,13 +15,13 @@ from pytest_benchbench.evidence.score_row import TERMINAL
 from pytest_benchbench.reports.rates import rate_of
 from pytest_benchbench.statistics.classification import (
     AI,
+    NO_LABEL,
     REAL,
-    BaseOutcomes,
     Confusion,
     base_outcomes,
     called_ai,
 )
-from pytest_benchbench.statistics.intervals import clustered_interval
+from pytest_benchbench.statistics.intervals import ClusteredInterval, clustered_interval
 
 Line = dict[str, Any]
 
@@ -33,14 +33,14 @@ CLASSES: Final = {"ai": ("ai_recall", "fn"), "real": ("real_recall", "fp")}
 
 @dataclass(frozen=True, slots=True)
 class LabelledRows:
-    """Rows of one series. Every array has the shape (rows,).
+    """Rows of one series. Every array of which nothing else is said has the shape (rows,).
 
     Attributes:
         labels: 1 AI, 0 real.
         statuses: A place in ``status_names``.
         status_names: Every status that occurs.
         bases: The base of each row, 0 to ``base_count - 1``; -1 where a row names none.
-        base_count: How many bases there are.
+        base_labels: The label of each base, of shape (bases,).
         pairs: Which required derivative each row is, from 0.
     """
 
@@ -48,91 +48,144 @@ class LabelledRows:
     statuses: Codes
     status_names: Sequence[str]
     bases: Codes
-    base_count: int
+    base_labels: NDArray[np.int8]
     pairs: Codes
+
+    @property
+    def base_count(self) -> int:
+        """How many bases there are."""
+        return len(self.base_labels)
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Bases of groups: what a base has in one group is one cell, and has one outcome there.
+class Groups:
+    """Rows by the values of some properties.
+
+    A base is in a group as a whole, with all of its rows, if one of them has the group's values; only properties that tell
+    derivatives apart narrow what it must have. So nothing that a row says moves a failure of its base into another group,
+    and a base that lacks a derivative fails in the slice of that derivative too.
 
     Attributes:
-        of_rows: The cell of each row, -1 for a row without base; of shape (rows,).
-        groups: The group of each cell, ascending; of shape (cells,).
-        required: How many derivatives are required in each cell, of shape (cells,).
-        are_known: For each group whether all of its rows name a base.
+        of_rows: The group of each row, from 0; of shape (rows,).
+        parts: For each group its place in the slices by derivatives alone; of shape (groups,).
+        members: The bases of each group, ascending.
+        are_known: For each group whether all rows that bear on its bases name one.
     """
 
     of_rows: Codes
-    groups: Codes
-    required: NDArray[np.int64]
+    parts: Codes
+    members: Sequence[Codes]
     are_known: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, rows: LabelledRows, groups: Codes, required: NDArray[np.int64]) -> Cells:
-        """Find the cells.
+    def of(cls, rows: LabelledRows, of_rows: Codes, parts: Codes, wholes: Codes) -> Groups:
+        """Find the groups.
 
         Args:
             rows: The rows.
-            groups: The group of each row, from 0; of shape (rows,).
-            required: How many derivatives are required of a base in each group, of shape (groups,).
+            of_rows: The group of each row, from 0.
+            parts: Its part by the properties among the group's that tell derivatives apart, from 0.
+            wholes: Its number by the group's other properties, from 0.
         """
+        count = int(of_rows.max()) + 1
+        of_groups = np.zeros((2, count), dtype=np.int64)
+        of_groups[0, of_rows], of_groups[1, of_rows] = parts, wholes
         named = rows.bases >= 0
-        keys, numbers = np.unique(groups[named] * max(rows.base_count, 1) + rows.bases[named], return_inverse=True)
-        of_rows = np.full(len(groups), -1, dtype=np.int64)
-        of_rows[named] = numbers
-        of_cells = keys // max(rows.base_count, 1)
-        return cls(of_rows, of_cells, required[of_cells], np.bincount(groups[~named], minlength=len(required)) == 0)
+        width = max(rows.base_count, 1)
+        keys = np.unique(wholes[named] * width + rows.bases[named])
+        bounds = np.searchsorted(keys // width, np.arange(int(wholes.max()) + 2))
+        bases = [keys[begin:end] % width for begin, end in pairwise(bounds.tolist())]
+        known = np.bincount(wholes[~named], minlength=len(bases)) == 0
+        return cls(of_rows, of_groups[0], [bases[whole] for whole in of_groups[1].tolist()], known[of_groups[1]])
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return len(self.parts)
 
 
-def figures(rows: LabelledRows, scores: NDArray[np.float64], groups: Codes, cells: Cells) -> list[Line]:
+@dataclass(frozen=True, slots=True)
+class BaseParts:
+    """One outcome of each base in each slice by derivatives. All arrays have the shape (parts, bases).
+
+    Attributes:
+        succeeded: Whether every derivative that is required there has a score on the right side.
+        lacks_score: Whether a row of the base has none there.
+        lacks_derivative: Whether there is no row at all of a derivative that is required there.
+    """
+
+    succeeded: NDArray[np.bool_]
+    lacks_score: NDArray[np.bool_]
+    lacks_derivative: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: LabelledRows, scores: NDArray[np.float64], parts: Codes, required: NDArray[np.int64]) -> BaseParts:
+        """Find the outcomes.
+
+        Args:
+            rows: The rows.
+            scores: In [0, 1], NaN where a row has none.
+            parts: The slice of each row, from 0.
+            required: How many derivatives are required of every base in each slice.
+
+        Raises:
+            TwoLabelsError: A base has both labels; its places are those of the rows only where there is one slice.
+        """
+        order = np.argsort(parts, kind="stable")
+        bounds = np.searchsorted(parts[order], np.arange(len(required) + 1)).tolist()
+        succeeded, lacks_score, lacks_derivative = np.zeros((3, len(required), rows.base_count), dtype=np.bool_)
+        for part, (begin, end) in enumerate(pairwise(bounds)):
+            places = order[begin:end]
+            bases, has_score = rows.bases[places], ~np.isnan(scores[places])
+            outcomes = base_outcomes(
+                bases,
+                rows.labels[places],
+                scores[places],
+                has_score,
+                count=rows.base_count,
+                pairs=rows.pairs[places],
+                required=np.full(rows.base_count, required[part]),
+            )
+            succeeded[part] = outcomes.succeeded
+            lacks_score[part, bases[(bases >= 0) & ~has_score]] = True
+            lacks_derivative[part] = (outcomes.missing > 0) | (outcomes.labels == NO_LABEL)
+        return cls(succeeded, lacks_score, lacks_derivative)
+
+
+def figures(rows: LabelledRows, scores: NDArray[np.float64], groups: Groups, parts: BaseParts) -> list[Line]:
     """Compute all figures of every group.
 
     Args:
         rows: The rows.
         scores: In [0, 1], NaN where a row has none: its status is terminal, or it was not asked for this score.
-        groups: The group of each row, from 0.
-        cells: The bases of the groups.
+        groups: The groups.
+        parts: The outcomes of bases by the properties among the groups' that tell derivatives apart.
 
     Returns:
         A line for each group.
     """
-    count = len(cells.are_known)
+    count = len(groups)
     has_score = ~np.isnan(scores)
-    outcomes = base_outcomes(
-        cells.of_rows,
-        rows.labels,
-        scores,
-        has_score,
-        count=len(cells.groups),
-        pairs=rows.pairs,
-        required=cells.required,
-    )
     is_right = has_score & (called_ai(scores) == (rows.labels == AI))
-    bases = _bases(rows, outcomes, cells, has_score)
-    clustered = {label: _clustered(rows.labels == label, has_score, is_right, cells) for label in (AI, REAL)}
-    briers = _briers(rows.labels[has_score], scores[has_score], groups[has_score], count)
+    clustered = _clustered(rows, groups, has_score, is_right)
+    labels, of_scored = rows.labels[has_score], groups.of_rows[has_score]
+    briers = _briers(labels, scores[has_score], of_scored, count)
+    confusions = _confusions(labels, called_ai(scores[has_score]), of_scored, count)
+    statuses = _statuses(rows, groups.of_rows, count)
+    unscored = np.bincount(groups.of_rows[~has_score & _is_scored(rows)], minlength=count).tolist()
     lines = []
-    for group, (counts, statuses, unscored) in enumerate(
-        zip(
-            _confusions(rows.labels[has_score], called_ai(scores[has_score]), groups[has_score], count),
-            _statuses(rows, groups, count),
-            np.bincount(groups[~has_score & _is_scored(rows)], minlength=count).tolist(),
-            strict=True,
-        )
-    ):
+    for group, (counts, of_status) in enumerate(zip(confusions, statuses, strict=True)):
         rates = _rates(counts)
         for name, label in (("ai_recall", AI), ("real_recall", REAL)):
             rates[name]["clustered95"] = clustered[label][group]
         lines.append(
             {
-                "rows": sum(statuses.values()),
+                "rows": sum(of_status.values()),
                 "rows_with_score": counts.ai + counts.real,
-                "rows_without_this_score": unscored,
-                "terminal": {status: number for status, number in statuses.items() if status in TERMINAL},
+                "rows_without_this_score": unscored[group],
+                "terminal": {status: number for status, number in of_status.items() if status in TERMINAL},
                 **rates,
                 "brier": briers[group],
-                "bases": bases[group],
+                "bases": _bases(rows, groups, parts, group) if groups.are_known[group] else None,
             }
         )
     return lines
@@ -186,52 +239,43 @@ def _briers(labels: NDArray[np.int8], scores: NDArray[np.float64], groups: Codes
     return [fsum(squares[begin:end].tolist()) / (end - begin) if end > begin else None for begin, end in pairwise(bounds)]
 
 
-def _bases(rows: LabelledRows, outcomes: BaseOutcomes, cells: Cells, has_score: NDArray[np.bool_]) -> list[Line | None]:
-    count = len(cells.are_known)
-    unscored = (cells.of_rows >= 0) & ~has_score
-    lacks_score = np.bincount(cells.of_rows[unscored], minlength=len(cells.groups)) > 0
-    without, missing = (
-        np.bincount(cells.groups[which], minlength=count).tolist() for which in (lacks_score, outcomes.missing > 0)
-    )
-    called = outcomes.succeeded == (outcomes.labels == AI)  # a failed real base counts as called AI
-    confusions = _confusions(outcomes.labels, called, cells.groups, count)
-    return [
-        {
-            "count": counts.ai + counts.real,
-            "without_a_score": without[group],
-            "with_missing_derivatives": missing[group],
-            **_rates(counts),
-        }
-        if cells.are_known[group]
-        else None
-        for group, counts in enumerate(confusions)
-    ]
+def _bases(rows: LabelledRows, groups: Groups, parts: BaseParts, group: int) -> Line:
+    part, members = groups.parts[group], groups.members[group]
+    is_ai, succeeded = rows.base_labels[members] == AI, parts.succeeded[part, members]
+    # a failed real base counts as called AI
+    (counts,) = _confusions(rows.base_labels[members], succeeded == is_ai, np.zeros(len(members), dtype=np.int64), 1)
+    return {
+        "count": len(members),
+        "without_a_score": int(np.count_nonzero(parts.lacks_score[part, members])),
+        "with_missing_derivatives": int(np.count_nonzero(parts.lacks_derivative[part, members])),
+        **_rates(counts),
+    }
 
 
 def _clustered(
-    is_class: NDArray[np.bool_], has_score: NDArray[np.bool_], is_right: NDArray[np.bool_], cells: Cells
-) -> list[Line | None]:
-    """Give for each group the interval that allows for rows of one base; ``None`` where none shares its base."""
-    counted = is_class & has_score & (cells.of_rows >= 0)
-    size = len(cells.groups)
-    trials = np.bincount(cells.of_rows[counted], minlength=size)
-    successes = np.bincount(cells.of_rows[counted & is_right], minlength=size)
-    bounds = np.searchsorted(cells.groups, np.arange(len(cells.are_known) + 1)).tolist()
-    lines: list[Line | None] = []
-    for (begin, end), is_known in zip(pairwise(bounds), cells.are_known.tolist(), strict=True):
-        n, k = trials[begin:end], successes[begin:end]
-        if not is_known or not (n > 1).any():
-            lines.append(None)
-            continue
-        interval = clustered_interval(k.tolist(), n.tolist())
-        lines.append(
-            None
-            if interval is None
-            else {
-                "low": interval.low,
-                "high": interval.high,
-                "effective_n": interval.effective_n,
-                "design_effect": interval.design_effect,
-            }
-        )
-    return lines
+    rows: LabelledRows, groups: Groups, has_score: NDArray[np.bool_], is_right: NDArray[np.bool_]
+) -> dict[int, list[Line | None]]:
+    """Give for each class and group the interval that allows for rows of one base; ``None`` where none shares its base."""
+    counted = has_score & (rows.bases >= 0)
+    width = max(rows.base_count, 1)
+    cells, of_rows = np.unique(groups.of_rows[counted] * width + rows.bases[counted], return_inverse=True)
+    trials = np.bincount(of_rows, minlength=len(cells))
+    successes = np.bincount(of_rows[is_right[counted]], minlength=len(cells))
+    labels, bounds = rows.base_labels[cells % width], np.searchsorted(cells // width, np.arange(len(groups) + 1)).tolist()
+    found: dict[int, list[Line | None]] = {AI: [], REAL: []}
+    for (begin, end), is_known in zip(pairwise(bounds), groups.are_known.tolist(), strict=True):
+        for label, lines in found.items():
+            of_class = labels[begin:end] == label
+            n, k = trials[begin:end][of_class], successes[begin:end][of_class]
+            interval = clustered_interval(k.tolist(), n.tolist()) if is_known and (n > 1).any() else None
+            lines.append(None if interval is None else _interval(interval))
+    return found
+
+
+def _interval(interval: ClusteredInterval) -> Line:
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "effective_n": interval.effective_n,
+        "design_effect": interval.design_effect,
+    }
