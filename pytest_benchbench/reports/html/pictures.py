@@ -17,6 +17,7 @@ from typing import Any
 
 from pytest_benchbench.evidence.grouping import facet
 from pytest_benchbench.evidence.observation import EvidenceRow
+from pytest_benchbench.manifests.dataset import DATASET
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.reports.html.failing import FailingCase, Key
 from pytest_benchbench.reports.html.figure import CasePictures, File, PictureRequest
@@ -94,6 +95,8 @@ def _draw(
 
 def _request(row: EvidenceRow, find_artifact: FindArtifact, share: int) -> PictureRequest | str:
     """Say what is to be drawn of a row, or why nothing is."""
+    if row.kind == DATASET.name:
+        return "no picture: evidence of a dataset does not say where its files lie"
     media_type, written = facet(row, "media_type"), facet(row, "path")
     if media_type not in ("image", "audio", "video"):
         return "no picture: the case is no image, sound or video"
