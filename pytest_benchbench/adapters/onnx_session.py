@@ -27,7 +27,7 @@ MAX_MODEL_BYTES = (1 << 31) - 1
 """Of the model's file, the limit of protobuf, and of its external data together."""
 
 MAX_SHOWN_PIXELS = 1 << 26
-"""Of all pictures that the network is shown in one run: 67 million, 800 MB of 32-bit floats."""
+"""Of all crops of one run, and of one picture: 67 million, 800 MB of 32-bit floats."""
 
 CPU = "CPUExecutionProvider"
 
@@ -189,8 +189,11 @@ class OnnxNetwork:
                 shown_text(f"preprocessing: it gives {ours} ({preprocessing.layout}), the model wants {theirs}")
             )
         run_size = (batch if size else 1) if fixed[0] is None else fixed[0]
-        if run_size < 1 or (size and run_size * size[0] * size[1] > MAX_SHOWN_PIXELS):
-            raise OnnxModelError(f"{run_size} pictures in one run are more than {MAX_SHOWN_PIXELS:,} pixels: give batch=N")
+        together = max(run_size, preprocessing.crop_count)
+        if run_size < 1 or (size and together * size[0] * size[1] > MAX_SHOWN_PIXELS):
+            raise OnnxModelError(
+                f"{together} crops at once are more than {MAX_SHOWN_PIXELS:,} pixels: give batch=N, or fewer"
+            )
         return run_size
 
     def _check_output(self) -> None:

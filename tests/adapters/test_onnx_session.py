@@ -197,8 +197,14 @@ def test_a_run_may_not_show_more_pixels_than_the_bound(onnx_models, monkeypatch)
     config = onnx_models.write(onnx_models.mean_red())
     monkeypatch.setattr(onnx_session, "MAX_SHOWN_PIXELS", 64)
     assert network(config, batch=4).run_size == 4
-    with pytest.raises(OnnxModelError, match="5 pictures in one run are more than 64 pixels: give batch=N"):
+    with pytest.raises(OnnxModelError, match="5 crops at once are more than 64 pixels: give batch=N"):
         network(config, batch=5)
+    onnx_models.config["preprocessing"] |= {
+        "crops": {"mode": "five", "size": [4, 4]},
+        "aggregation": {"of": "logit", "by": "mean"},
+    }
+    with pytest.raises(OnnxModelError, match="5 crops at once"):
+        network(onnx_models.write(onnx_models.mean_red()), batch=1)
 
 
 def test_a_run_that_fails_is_repeated_for_each_picture_alone(onnx_models):
