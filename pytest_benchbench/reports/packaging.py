@@ -95,12 +95,14 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
 
     Raises:
         ValueError: A release has no decision that passed.
-        PackageRefusedError: The model of the evidence of a release is not in the folder.
+        PackageRefusedError: The evidence of a release cannot authorise one, or its model is not in the folder.
         PackageError: The folder holds what cannot be packed, or the ZIP cannot be written.
     """
     if kind == "release" and (basis is None or basis.decision.decision != "pass"):
         raise ValueError("a release is packed after a pass only")
     _refuse_packages(dist)
+    if kind == "release" and basis is not None:
+        _refuse_other_evidence(basis)
     if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(dist)):
         raise PackageError(f"{output}: lies inside {dist}, which is packed; put it elsewhere")
     notes: list[str] = []
@@ -116,6 +118,25 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
     with output.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Package(output, digest, document, tuple(notes))
+
+
+def _refuse_other_evidence(basis: Basis) -> None:
+    """Refuse evidence that cannot authorise a release, whatever the policy demands.
+
+    Raises:
+        PackageRefusedError: It is not all of the test split, scored by the deployed pipeline, or cannot be counted together.
+    """
+    series = basis.report["results"]["series"]
+    modes, splits = set(_identities(basis, "evaluationMode")), {line["split"] for line in series}
+    for name, values, wanted in (("evaluationMode", modes, "deployed"), ("split", splits, "test")):
+        if values != {wanted}:
+            found = ", ".join(sorted(shown_text(value or "none") for value in values - {wanted})) or "none"
+            raise PackageRefusedError(
+                f"refused: {name}: {found}; a release needs evidence whose {name} is {wanted}; or give --review"
+            )
+    for line in series:
+        if line["refused"] is not None:
+            raise PackageRefusedError(f"refused: {line['refused']}")
 
 
 def _refuse_packages(dist: Path) -> None:

@@ -149,7 +149,7 @@ def test_evidence_about_two_models_is_refused(build):
     build.files.write(rows)
     result = build.package()
     assert result.exit_code == 20
-    assert "refused: modelSha256: the evidence is about 2 models" in result.output
+    assert "refused: modelSha256: rows differ in it" in result.output
     assert build.is_clean()
 
 
@@ -159,6 +159,24 @@ def test_evidence_that_names_no_model_is_refused(build):
     result = build.package()
     assert result.exit_code == 20
     assert "refused: modelSha256: no row of the evidence names the model" in result.output
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("evaluationMode", "synthetic", "refused: evaluationMode: synthetic; a release needs"),
+        ("evaluationMode", None, "refused: evaluationMode: none; a release needs"),
+        ("split", "calibration", "refused: split: calibration; a release needs"),
+    ],
+)
+def test_evidence_that_cannot_authorise_a_release_is_refused_whatever_the_policy(build, field, value, said):
+    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
+    build.scores(**{field: value})
+    result = build.package()
+    assert result.exit_code == 20
+    assert "gate own: pass" in result.output
+    assert said in result.output
+    assert build.is_clean()
 
 
 def test_another_policy_than_release_is_told(build):
