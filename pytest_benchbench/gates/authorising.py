@@ -193,14 +193,16 @@ def _selected(selected: bool | None) -> DecidedRule:
 
 
 def _held_out(table: ScoreTable, trusts: bool, held_out: HeldOut) -> DecidedRule:
-    told = "; ".join(map(str, held_out.leaks[:MAX_NAMED]))
+    told = "; ".join(map(str, held_out.leaks[:MAX_NAMED])) or (
+        "" if held_out.has_others else "the manifest has no row of another split"
+    )
     more = len(held_out.leaks) - MAX_NAMED
     return DecidedRule(
         id="held_out",
         passed=held_out.state == "verified" or (held_out.state == "unverified" and trusts),
         observed=held_out.state,
         required="verified or unverified" if trusts else "verified",
-        rows=table.named(held_out.rows(table) & table.is_observed) if told else msgspec.UNSET,
+        rows=table.named(held_out.rows(table) & table.is_observed) if held_out.leaks else msgspec.UNSET,
         reason=(f"{told}; and {more} more" if more > 0 else told) or msgspec.UNSET,
     )
 

@@ -47,10 +47,12 @@ class HeldOut:
     Attributes:
         state: ``verified``, ``leaked``, or ``unverified`` without a manifest.
         leaks: Real sources and generator families, then bases, each sorted.
+        has_others: Whether the manifests have rows of other splits at all.
     """
 
     state: Held
     leaks: tuple[Leak, ...]
+    has_others: bool = True
 
     @classmethod
     def of(cls, manifests: Sequence[ScoreManifest], evaluated: Collection[str]) -> HeldOut:
@@ -63,7 +65,8 @@ class HeldOut:
         if not manifests:
             return cls("unverified", ())
         found = tuple(_leaks(manifests, frozenset(evaluated)))
-        return cls("leaked" if found else "verified", found)
+        has_others = any(case.shared.split not in evaluated for manifest in manifests for _, case in manifest)
+        return cls("leaked" if found else "verified", found, has_others)
 
     def rows(self, table: ScoreTable) -> Mask:
         """Say which rows are of something that leaks."""

@@ -156,6 +156,12 @@ def test_what_occurs_in_another_split_is_refused_whoever_trusts(small, base_rows
     assert {row.split("~")[0] for row in rule.rows} == {rows}
 
 
+def test_a_manifest_of_one_split_says_that_there_is_no_other(small):
+    evidence = small()
+    rule = held_out_rule(evidence.decide(manifest=evidence.manifest(), trusting=False))
+    assert (rule.passed, rule.observed, rule.reason) == (True, "verified", "the manifest has no row of another split")
+
+
 def test_an_ai_source_may_be_shared(small, base_rows):
     evidence = small()
     more = base_rows("elsewhere", 1, split="train", source="camera-1", generatorFamily="other")

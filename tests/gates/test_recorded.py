@@ -2,9 +2,11 @@
 
 import json
 
+import msgspec
 import pytest
 
-from pytest_benchbench.gates.decision import is_incomplete
+from pytest_benchbench.evidence.writing import encode_document
+from pytest_benchbench.gates.decision import Decision, is_incomplete
 from pytest_benchbench.gates.policy import LoadedPolicy, Policy, Rule, load_policy
 from pytest_benchbench.gates.recorded import UnreadableEvidenceError, decide_recorded
 
@@ -250,3 +252,10 @@ def test_the_built_in_policies_differ_in_bounds_alone(policy):
     ours, release = load_policy(policy).policy, load_policy("release").policy
     for name in ("threshold", "required_transforms", "identity", "unmixed", "held_out", "max_attempt"):
         assert json.dumps(getattr(ours, name)) == json.dumps(getattr(release, name))
+
+
+def test_a_decision_is_read_back_as_it_was(small):
+    evidence = small()
+    evidence.bases["real-0"].pop()
+    decision = evidence.decide()
+    assert msgspec.json.decode(encode_document(decision), type=Decision) == decision
