@@ -124,3 +124,20 @@ def test_what_cannot_be_told_is_left_out_and_named(own_policy, rule, said):
 def test_rows_are_bases_where_each_has_one(own_policy):
     own = own_policy("metric: ai_recall, op: '>=', value: 0.5, unit: row")
     assert prospect(own, Bases(1, 2, 1, 1), ErrorRates(0.0, 0.5)).probability == pytest.approx(0.75)
+
+
+def test_rules_bear_as_much_as_the_gate_says(release):
+    decided = {rule.id: rule for rule in release.decide().rules if rule.max_failures is not None}
+    found = prospect(RELEASE, Bases(500, 500, 5, 5), ErrorRates(0.0, 0.0))
+    told = {rule.id: (rule.n, rule.max_failures) for rule in found.rules if rule.max_failures is not None}
+    assert told == {name: (decided[name].n, decided[name].max_failures) for name in told}
+    assert {"false_positives_upper", "ai_recall_lower", "source_false_positives", "thumbnail_recall"} <= told.keys()
+
+
+@pytest.mark.parametrize(("misses", "false_positives"), [(82, 3), (83, 3), (82, 4), (0, 0)])
+def test_the_gate_passes_where_the_chance_is_certain(release, misses, false_positives):
+    """A detector that fails on exactly so many bases passes where all its possible failures are within what is borne."""
+    decision = release.fail(1, misses).fail(0, false_positives).decide().decision
+    borne = {rule.id: rule.max_failures for rule in prospect(RELEASE, Bases(500, 500, 5, 5), ErrorRates(0.0, 0.0)).rules}
+    within = misses <= borne["ai_recall_lower"] and false_positives <= borne["false_positives_upper"]
+    assert (decision == "pass") == within
