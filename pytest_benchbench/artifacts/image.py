@@ -164,19 +164,24 @@ def image_traits(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> ImageT
     """
     try:
         with _QUIET:
-            opened = open_image(data, max_pixels)
+            return _traits(open_image(data, max_pixels), data)
     except Exception as error:
         raise UndecodableArtifactError(_one_line(error)) from None
-    found = {name for key, name in _METADATA.items() if opened.image.info.get(key)}
-    if opened.format == "PNG":  # whose chunks may also stand behind the pixels
-        found |= {_PNG_METADATA[kind] for kind in png_chunk_kinds(data) if kind in _PNG_METADATA}
-    if b"jumb" in data and b"c2pa" in data:
-        found.add("c2pa")
-    tables: dict[int, list[int]] | None = getattr(opened.image, "quantization", None)
-    quantisation = None
-    if opened.format == "JPEG" and tables:
-        quantisation = hashlib.sha256(repr(sorted((key, list(table)) for key, table in tables.items())).encode()).hexdigest()
-    return ImageTraits(opened.format, opened.image.size, tuple(sorted(found)), quantisation)
+
+
+def decode_with_traits(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> tuple[Image, ImageTraits]:
+    """Give what ``decode_image`` and ``image_traits`` give, and read the header once.
+
+    Raises:
+        UndecodableArtifactError: As ``decode_image``.
+    """
+    try:
+        with _QUIET:
+            opened = open_image(data, max_pixels)
+            traits = _traits(opened, data)
+            return _decode(opened), traits
+    except Exception as error:
+        raise UndecodableArtifactError(_one_line(error)) from None
 
 
 def _alpha_of(source: OpenedImage) -> Pillow.Image | None:
@@ -214,6 +219,19 @@ def embedded_metadata(data: bytes, *, max_pixels: int = DEFAULT_MAX_PIXELS) -> t
         raise UndecodableArtifactError(_one_line(error)) from None
     exif, xmp = (value if isinstance(value := found.get(name), bytes) else b"" for name in ("exif", "xmp"))
     return exif, xmp
+
+
+def _traits(source: OpenedImage, data: bytes) -> ImageTraits:
+    found = {name for key, name in _METADATA.items() if source.image.info.get(key)}
+    if source.format == "PNG":  # whose chunks may also stand behind the pixels
+        found |= {_PNG_METADATA[kind] for kind in png_chunk_kinds(data) if kind in _PNG_METADATA}
+    if b"jumb" in data and b"c2pa" in data:
+        found.add("c2pa")
+    tables: dict[int, list[int]] | None = getattr(source.image, "quantization", None)
+    quantisation = None
+    if source.format == "JPEG" and tables:
+        quantisation = hashlib.sha256(repr(sorted((key, list(table)) for key, table in tables.items())).encode()).hexdigest()
+    return ImageTraits(source.format, source.image.size, tuple(sorted(found)), quantisation)
 
 
 def _decode(source: OpenedImage) -> Image:

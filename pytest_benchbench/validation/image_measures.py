@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, ImageTraits, decode_image, image_traits
+from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, ImageTraits, decode_with_traits, image_traits
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
 from pytest_benchbench.artifacts.verification import (
     ArtifactMismatchError,
@@ -199,8 +199,10 @@ def _measure(task: _Task, hashes: bool, max_pixels: int) -> Measured:
     except (ArtifactUnreadableError, ArtifactMismatchError):
         return None
     try:
-        traits = image_traits(data, max_pixels=max_pixels)
-        return ImageMeasure(traits, perceptual_hash(decode_image(data, max_pixels=max_pixels).pixels) if hashes else None)
+        if not hashes:
+            return ImageMeasure(image_traits(data, max_pixels=max_pixels), None)
+        image, traits = decode_with_traits(data, max_pixels=max_pixels)
+        return ImageMeasure(traits, perceptual_hash(image.pixels))
     except UndecodableArtifactError as error:
         return Undecodable(str(error))
 

@@ -1,12 +1,13 @@
 import hashlib
 import os
 import signal
+import zlib
 
 import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 
-from pytest_benchbench.artifacts.image import image_traits
+from pytest_benchbench.artifacts.image import decode_image, decode_with_traits, image_traits
 from pytest_benchbench.validation import image_measures
 from pytest_benchbench.validation.image_measures import (
     HASH_BYTES,
@@ -97,7 +98,7 @@ def test_a_file_that_cannot_be_decoded_is_told_apart_from_one_that_is_not_there(
 
 def test_without_hashes_no_pixel_is_decoded(dataset, pictures, monkeypatch):
     row = pictures.row("a", 1)
-    monkeypatch.setattr(image_measures, "decode_image", None)
+    monkeypatch.setattr(image_measures, "decode_with_traits", None)
     found = measured(dataset.manifest(row), hashes=False)
     traits = image_traits((dataset.folder / row["path"]).read_bytes())
     assert found == {row["sha256"]: ImageMeasure(traits, None)}
@@ -146,3 +147,18 @@ def test_how_a_file_is_made_is_read_from_its_header(traits):
 def test_quantisation_tells_qualities_apart(traits):
     assert traits("JPEG", quality=75).quantisation == traits("JPEG", quality=75, optimize=True).quantisation
     assert traits("JPEG", quality=75).quantisation != traits("JPEG", quality=76).quantisation
+
+
+def test_reading_the_header_once_gives_the_same(dataset, pictures):
+    for make in ("PNG", "JPEG", "WEBP"):
+        data = (dataset.folder / pictures.row("x", 1, make=make)["path"]).read_bytes()
+        image, traits = decode_with_traits(data)
+        assert traits == image_traits(data)
+        assert np.array_equal(image.pixels, decode_image(data).pixels)
+
+
+def test_text_behind_the_pixels_of_a_png_is_found(dataset, pictures):
+    data = (dataset.folder / pictures.row("x", 1)["path"]).read_bytes()
+    chunk = b"tEXtkey\0value"
+    late = len(chunk[4:]).to_bytes(4, "big") + chunk + zlib.crc32(chunk).to_bytes(4, "big")
+    assert image_traits(data[:-12] + late + data[-12:]).metadata == ("text",)
