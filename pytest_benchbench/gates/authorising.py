@@ -86,7 +86,7 @@ def evidence_rules(table: ScoreTable, policy: Policy, known: Provenance, held_ou
     yield from _carried(table, policy, seen, n)
     for name, wanted in policy.requires.items():
         values = (wanted,) if isinstance(wanted, str) else wanted
-        amiss = seen & ~table.having(name, values) & _is_due(table, name)
+        amiss = seen & ~table.having(name, values) & _has_to_be_right(table, name)
         rule = _about_rows(f"requires.{name}", table, amiss, n, _values(table, name, amiss))
         yield msgspec.structs.replace(rule, required=f"only {', '.join(values)}")
     for name in policy.unmixed:
@@ -116,11 +116,16 @@ def _is_due(table: ScoreTable, name: str) -> Mask:
     return is_due
 
 
+def _has_to_be_right(table: ScoreTable, name: str) -> Mask:
+    """Say which rows have to say something, or say it without having to."""
+    return _is_due(table, name) | ~table.having(name, [None])
+
+
 def _carried(table: ScoreTable, policy: Policy, seen: Mask, n: int) -> Iterator[DecidedRule]:
     yield _about_rows("carries.label", table, seen & (table.label < 0), n)
     unscored = table.having("status", ["scored"]) & np.isnan(table.scores("score"))
     yield _about_rows("carries.score", table, seen & unscored, n)
-    for name in policy.identity:
+    for name in dict.fromkeys(("baseId", *policy.identity)):  # without a base a row would be in no rate
         is_absent = table.base < 0 if name == "baseId" else table.having(name, [None])
         yield _about_rows(f"carries.{name}", table, seen & is_absent & _is_due(table, name), n)
 
@@ -138,7 +143,7 @@ def _values(table: ScoreTable, name: str, rows: Mask) -> str | None:
 def _unmixed(table: ScoreTable, name: str, seen: Mask, n: int) -> DecidedRule:
     """Demand one value of all rows that have to say one; to say none is a value too."""
     codes, values = table.facet(name)
-    due = seen & (_is_due(table, name) | ~table.having(name, [None]))
+    due = seen & _has_to_be_right(table, name)
     counts = np.bincount(codes[due], minlength=len(values)) if len(codes) else np.zeros(0, dtype=np.int64)
     different = int(np.count_nonzero(counts))
     usual = int(np.argmax(counts)) if different else 0

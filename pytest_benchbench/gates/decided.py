@@ -185,8 +185,10 @@ def missing_rows(decision: Decision) -> int:
 
 def is_incomplete(decision: Decision) -> bool:
     """Say whether rows are missing that were to be decided about, or nobody knows whether some are."""
-    about_rows = ("nothing_lost", "nothing_left_out", "nothing_missing")
+    about_run = ("nothing_lost", "nothing_left_out")
     counts = decision.evidence.counts
-    return any(rule.passed is not True for rule in decision.rules if rule.id in about_rows) or (
-        counts["rows"] > 0 and counts["unavailable"] == counts["rows"]
+    return (
+        any(rule.passed is not True for rule in decision.rules if rule.id in about_run)
+        or missing_rows(decision) > 0
+        or 0 < counts["rows"] == counts["unavailable"]
     )

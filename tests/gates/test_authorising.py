@@ -70,9 +70,22 @@ def test_a_row_without_a_score_need_not_say_what_scored_it(small):
     assert broken(evidence.decide(lenient(**DEMANDS))) == {}
 
 
-def test_but_what_it_says_counts(small):
-    evidence = small().change(["real-0"], "full-res", score=None, status="timeout", modelSha256="b" * 64)
-    assert list(broken(evidence.decide(lenient(**DEMANDS)))) == ["unmixed.modelSha256"]
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("modelSha256", "b" * 64, "unmixed.modelSha256"),
+        ("evaluationMode", "synthetic", "requires.evaluationMode"),
+        ("generatorFamily", "gan", None),
+    ],
+)
+def test_but_what_it_says_counts(small, field, value, rule):
+    evidence = small().change(["real-0"], score=None, status="timeout", **{field: value})
+    assert list(broken(evidence.decide(lenient(**DEMANDS)))) == ([rule] if rule else [])
+
+
+def test_whatever_the_policy_a_row_has_a_base(small):
+    evidence = small().change(["real-3"], baseId=None)
+    assert {rule: len(rows) for rule, rows in broken(evidence.decide(lenient())).items()} == {"carries.baseId": 2}
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,15 @@
 """The policy ``release``: every rule passes at its edge, and one base more refuses it."""
 
+import hashlib
+import random
+import re
 from collections import Counter
 
 import pytest
 
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.policy import load_policy
+from pytest_benchbench.gates.recorded import decide_recorded
 
 
 def passed(decided):
@@ -202,3 +207,16 @@ def test_the_threshold_belongs_to_ai(release, score):
     failures = {rule.id: rule.failures for rule in release.decide().rules}
     is_ai = score >= 0.65
     assert (failures["false_positives_upper"], failures["ai_recall_lower"]) == (int(is_ai), int(not is_ai))
+
+
+def test_the_order_of_rows_changes_nothing_but_their_lines(small):
+    evidence = small(20, 20).fail(0, 2).fail(1, 3, "thumbnail").change(["real-9"], evaluationMode="synthetic")
+    rows = evidence.rows()
+    decisions = []
+    for order in (rows, rows[::-1], random.Random(7).sample(rows, len(rows))):
+        path = evidence.write(order)
+        text = encode_document(decide_recorded(path, load_policy("release"))).decode()
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        decisions.append(re.sub(r" \(scores\.jsonl:\d+\)", "", text).replace(digest, ""))
+    assert decisions[0] == decisions[1] == decisions[2]
+    assert "real-9~none~thumbnail" in decisions[0]

@@ -270,3 +270,27 @@ def test_a_rate_of_nothing_cannot_be_computed():
 
 def test_a_rate_of_nothing_fails_a_minimum():
     assert measure_one(rate(">=", 0.5, min_n=1), []).passed is False
+
+
+def test_each_value_of_a_slice_is_decided_apart(row):
+    rows = [
+        row("a", source="x"),
+        row("b", source="x", status="not_detected"),
+        row("c", source="y"),
+        row("d", source="y", state="attacked", status="not_detected"),
+    ]
+    found = measure(count("mismatch_count", slice={"source": "*", "state": "marked"}), rows)
+    assert [(one.slice, one.observed, one.n, one.passed) for one in found] == [
+        ({"state": "marked", "source": "x"}, 1, 2, False),
+        ({"state": "marked", "source": "y"}, 0, 1, True),
+    ]
+
+
+def test_rows_that_do_not_say_a_value_leave_it_open(row):
+    found = measure(rate(">=", 0.5, slice={"source": "*"}), [row("a", source="x"), row("b")])
+    assert [(one.slice["source"], one.passed) for one in found] == [("*", None), ("x", True)]
+
+
+def test_without_rows_no_value_is_known():
+    (found,) = measure(count("mismatch_count", slice={"source": "*"}), [])
+    assert (found.slice, found.passed) == ({"source": "*"}, None)

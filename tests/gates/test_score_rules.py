@@ -275,3 +275,21 @@ def test_a_list_asks_for_nothing_else():
     assert (its.n, its.failures) == (1, 0)
     (its,) = found(rule_of("real_recall"), rows, LISTED)
     assert (its.n, its.failures) == (1, 1)
+
+
+def test_too_many_values_are_not_decided(monkeypatch):
+    monkeypatch.setattr("pytest_benchbench.gates.score_rules.MAX_VALUES", 1)
+    rows = [score_row("r0", PAIRS[0], 0.1), score_row("r2", PAIRS[0], 0.1)]
+    (its,) = found(rule_of("real_recall", slice={"source": "*"}), rows)
+    assert (its.passed, its.reason) == (None, "more than 1 values: they are not decided apart")
+    (its,) = found(rule_of("real_recall", slice={"source": "*"}), rows[:1])
+    assert its.passed is True
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_how_many_bases_may_lack_a_score(most):
+    rows = [score_row("r0", PAIRS[0], None), score_row("r0", PAIRS[1], None), score_row("r1", PAIRS[0], 0.1)]
+    (its,) = found(rule_of("terminal_count", value=most), rows)
+    assert (its.n, its.observed, its.failures, its.max_failures, its.passed) == (2, 1, 1, most, most >= 1)
+    (its,) = found(rule_of("terminal_count", value=most, unit="row"), rows)
+    assert (its.n, its.observed) == (3, 2)

@@ -128,6 +128,9 @@ def test_selected_rows_are_refused(labelled):
     assert labelled.score("--bench-gate=mine.yaml", "--bench-select=contentGroup=photo").ret == 20
     amiss = {rule["id"]: rule["passed"] for rule in decision_of(labelled.path / "run")["rules"] if not rule["passed"]}
     assert amiss == {"nothing_selected": False, "nothing_missing": None}
+    manifest = f"--manifest={labelled.path / 'dataset.jsonl'}"
+    told = benchbench("gate", labelled.path / "run", f"--policy={labelled.path / 'mine.yaml'}", manifest)
+    assert told.exit_code == 20
 
 
 def test_release_refuses_what_no_browser_scored(labelled):
