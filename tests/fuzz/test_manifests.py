@@ -10,6 +10,7 @@ from pytest_benchbench.manifests.kinds import ROW_KINDS
 from pytest_benchbench.manifests.lines import Lines
 from pytest_benchbench.manifests.reading import ManifestError, index_manifest, read_manifest
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
+from pytest_benchbench.validation.examination import ExaminationSettings, examine_dataset
 
 WATERMARK = {
     "schema_version": 1,
@@ -48,7 +49,11 @@ FILES = [
         WATERMARK | {"case_id": "cat-02", "seed": None},
         WATERMARK | {"case_id": "snd", "media_type": "audio", "adapter": "perth"},
     ),
-    (DATASET, DATASET | {"id": "cat-02", "label": 0}),
+    (
+        DATASET,
+        DATASET | {"id": "cat-02", "label": 0},
+        DATASET | {"id": "cat-03", "splitGroup": "siblings", "resolutionGroup": "thumbnail", "prompt": "a cat"},
+    ),
     (WATERMARK, DATASET),
 ]
 
@@ -114,4 +119,21 @@ def test_every_line_is_a_row_or_a_fault(path, mangled, told, data, outside_allow
     again = index_manifest(path, display="cases.jsonl", sha256=read.sha256, kind=read.kind)
     assert again.adapters == read.adapters
     again.close()
+    read.close()
+
+
+@given(data=st.data())
+def test_what_is_accepted_as_a_dataset_is_examined_and_findings_name_its_rows(path, mangled, told, data):
+    read = attempt(path, data.draw(mangled(FILES[1:2])))
+    if isinstance(read, ManifestError) or read.kind != "dataset":
+        return
+    examination = examine_dataset([read], ExaminationSettings(files=False))
+    findings = examination.findings()
+    event("valid" if examination.is_valid else "invalid")
+    assert examination.is_valid is not any(finding.severity == "error" for finding in findings)
+    refs = {(ref.case_id, ref.line) for refs in read.adapters.values() for ref in refs}
+    for finding in findings:
+        told(finding, "cases.jsonl")
+        assert {(row.id, row.line) for row in finding.rows} <= refs
+        assert finding.row_count >= len(finding.rows)
     read.close()

@@ -34,6 +34,39 @@ FILES = [
 ]
 
 
+def evidence(case_id, status="scored", outcome="measured", **of_case):
+    names = ("baseId", "label", "split", "source", "contentGroup", "transform")
+    return {
+        "schema_version": 1,
+        "run_id": "run-1",
+        "kind": "dataset",
+        "key": {"suite": "s.py::test", "adapter": "onnx", "case_id": case_id, "params": None, "attempt": 1},
+        "manifest": {"name": "dataset.jsonl", "sha256": "a" * 64, "line": 1},
+        "case": {"id": case_id, **{name: ROW[name] for name in names}, **of_case},
+        "row_sha256": case_id[-1] * 64,
+        "artifact": {"sha256": "d" * 64, "decoding": None},
+        "adapter": {"name": "onnx", "version": "1", "rule": "r", "options": {}, "source_sha256": None, "weights": []},
+        "code": {"project_commit": None, "dirty": None, "kernel_sha256": "0" * 64},
+        "detection": {
+            "status": status,
+            "adapter_elapsed_ms": 1.5,
+            "call": "warm",
+            "score": 0.75,
+            "scorer": {"pixelScore": 0.5, "evaluationMode": "reference", "modelSha256": "a" * 64, "crops": [1, 2]},
+        },
+        "removal": None,
+        "fidelity": {"status": "no_reference"},
+        "outcome": outcome,
+        "worker": None,
+    }
+
+
+EVIDENCE = [
+    (evidence("img-a"), evidence("img-b", label=0, baseId="base-2"), evidence("img-c", "timeout", "error", label=0)),
+    (evidence("img-a", "unavailable", "unavailable"), evidence("img-b", "detected")),
+]
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz") / "scores.jsonl"
@@ -100,3 +133,22 @@ def test_what_is_accepted_has_figures(path, manifest, mangled, told, data):
     assert sum(line["rows"] for line in document["results"]["series"]) == document["results"]["rows"]
     blocks = "\n".join(evaluation_blocks(document["results"]["series"], document["threshold"]))
     assert all(line.isprintable() for line in blocks.split("\n"))
+
+
+@given(data=st.data())
+def test_evidence_is_score_rows_or_refused(path, mangled, told, data):
+    path.write_bytes(data.draw(mangled(EVIDENCE)))
+    try:
+        source = read_scores(path)
+        found = list(source)
+    except ScoreError as error:
+        event("refused")
+        told(error, str(path))
+        return
+    event(f"{len(found)} rows")
+    for row in found:
+        assert row.is_scored == (row.score is not None or row.rawScore is not None)
+        for value in (row.score, row.rawScore, row.pixelScore):
+            assert value is None or 0 <= value <= 1
+    document = evaluation_document(source)
+    assert document["results"]["rows"] == len(found)

@@ -1,4 +1,4 @@
-"""The readers of YAML: known mismatches, policies, lists of photographs."""
+"""The readers of YAML: known mismatches, policies, lists of photographs, descriptions of models."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import event, given, strategies as st
 
+from pytest_benchbench.adapters.onnx_config import OnnxConfigError, parse_config
 from pytest_benchbench.cohorts import CohortError
 from pytest_benchbench.cohorts.carriers.source_list import read_source_list
 from pytest_benchbench.gates.policy import PolicyError, load_policy
@@ -33,6 +34,56 @@ POLICY = {
             "min_n": 3,
         },
     ],
+}
+SCORE_POLICY = {
+    "name": "scores",
+    "threshold": 0.65,
+    "required_transforms": [
+        {"transform": "none", "resolutionGroup": "full-res"},
+        {"transform": "resize-112", "resolutionGroup": "thumbnail"},
+    ],
+    "requires": {"split": "test", "evaluationMode": ["deployed", "reference"]},
+    "identity": ["baseId", "modelSha256"],
+    "unmixed": ["modelSha256", "calibratorSha256"],
+    "held_out": "verified",
+    "max_attempt": 2,
+    "rules": [
+        {"id": "bases", "metric": "real_count", "op": ">=", "value": 500},
+        {
+            "id": "recall",
+            "metric": "real_recall",
+            "op": ">=",
+            "value": 0.95,
+            "bound": "wilson_lower",
+            "unit": "base",
+            "slice": {"source": "*", "resolutionGroup": "full-res"},
+            "assumed": 0.995,
+        },
+        {"id": "brier", "metric": "brier", "op": "<=", "value": 0.1},
+    ],
+}
+MODEL = {
+    "schema_version": 1,
+    "type": "onnx-scorer",
+    "model": {"path": "model.onnx", "sha256": "0" * 64, "external_data": [{"path": "weights.bin", "sha256": "1" * 64}]},
+    "input": "pixels",
+    "output": {"name": "score", "kind": "softmax", "index": 1},
+    "preprocessing": {
+        "version": "v1",
+        "colour": "RGB",
+        "alpha": [255, 255, 255],
+        "minimum_side": 64,
+        "resize": {"mode": "shortest", "side": 256, "filter": "bilinear", "antialias": True},
+        "crops": {"mode": "five", "size": [224, 224], "pad": [0, 0, 0]},
+        "aggregation": {"of": "logit", "by": "mean"},
+        "scale": 255.0,
+        "mean": [0.5, 0.5, 0.5],
+        "deviation": [0.25, 0.25, 0.25],
+        "layout": "NCHW",
+        "dtype": "float32",
+    },
+    "runtime": {"providers": ["CPUExecutionProvider"], "threads": 2},
+    "calibrator": {"path": "calibrator.json"},
 }
 PHOTOGRAPHS = {
     "images": [
@@ -81,7 +132,8 @@ def test_known_mismatches(path, mangled, told, encode, data):
 @LAYOUTS
 @given(data=st.data())
 def test_policies(path, mangled, told, encode, data):
-    path.write_bytes(data.draw(mangled([POLICY, POLICY | {"rules": POLICY["rules"][:1]}], encode)))
+    policies = [POLICY, POLICY | {"rules": POLICY["rules"][:1]}, SCORE_POLICY]
+    path.write_bytes(data.draw(mangled(policies, encode)))
     try:
         policy = load_policy("file.yaml", directory=path.parent).policy
     except PolicyError as error:
@@ -106,3 +158,24 @@ def test_lists_of_photographs(path, mangled, told, encode, data):
     event("read")
     path.write_text(yaml.safe_dump({"images": msgspec.to_builtins(list(sources.images))}))
     assert read_source_list(path, display="photographs.yaml").images == sources.images
+
+
+def test_the_valid_files_are_accepted(path):
+    for policy in (POLICY, SCORE_POLICY):
+        path.write_bytes(written(policy))
+        load_policy("file.yaml", directory=path.parent)
+    parse_config(written(MODEL), name="model.yaml")
+
+
+@LAYOUTS
+@given(data=st.data())
+def test_descriptions_of_models(mangled, told, encode, data):
+    try:
+        config = parse_config(data.draw(mangled([MODEL], encode)), name="model.yaml")
+    except OnnxConfigError as error:
+        event("refused")
+        told(error, "model.yaml")
+        return
+    event("read")
+    assert parse_config(written(msgspec.to_builtins(config)), name="model.yaml") == config
+    assert config.preprocessing_version.startswith(f"{config.preprocessing.version}+")
