@@ -88,7 +88,7 @@ class ScoreRow(msgspec.Struct, kw_only=True, gc=False):
 
 
 NAMES: Final = ScoreRow.__struct_fields__[:-2]
-"""The names of ruling; what else a plain row says is ignored."""
+"""The names that a plain row may have; what else it says is ignored."""
 
 TOLD: Final = tuple(name for name in NAMES if name != "status")
 

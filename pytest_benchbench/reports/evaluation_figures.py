@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.digest_column import distinct
 from pytest_benchbench.evidence.score_row import TERMINAL
 from pytest_benchbench.reports.rates import rate_of
 from pytest_benchbench.statistics.classification import (
@@ -56,6 +57,11 @@ class LabelledRows:
         """How many bases there are."""
         return len(self.base_labels)
 
+    @property
+    def are_shared(self) -> bool:
+        """Whether some rows have one base."""
+        return int(np.count_nonzero(self.bases >= 0)) > self.base_count
+
 
 @dataclass(frozen=True, slots=True)
 class Groups:
@@ -92,7 +98,7 @@ class Groups:
         of_groups[0, of_rows], of_groups[1, of_rows] = parts, wholes
         named = rows.bases >= 0
         width = max(rows.base_count, 1)
-        keys = np.unique(wholes[named] * width + rows.bases[named])
+        keys = distinct(wholes[named] * width + rows.bases[named])
         bounds = np.searchsorted(keys // width, np.arange(int(wholes.max()) + 2))
         bases = [keys[begin:end] % width for begin, end in pairwise(bounds.tolist())]
         known = np.bincount(wholes[~named], minlength=len(bases)) == 0
@@ -256,6 +262,8 @@ def _clustered(
     rows: LabelledRows, groups: Groups, has_score: NDArray[np.bool_], is_right: NDArray[np.bool_]
 ) -> dict[int, list[Line | None]]:
     """Give for each class and group the interval that allows for rows of one base; ``None`` where none shares its base."""
+    if not rows.are_shared:
+        return {label: [None] * len(groups) for label in (AI, REAL)}
     counted = has_score & (rows.bases >= 0)
     width = max(rows.base_count, 1)
     cells, of_rows = np.unique(groups.of_rows[counted] * width + rows.bases[counted], return_inverse=True)
