@@ -1,13 +1,11 @@
 import hashlib
 import os
 import signal
-import zlib
 
 import numpy as np
 import pytest
-from PIL import Image, PngImagePlugin
 
-from pytest_benchbench.artifacts.image import decode_image, decode_with_traits, image_traits
+from pytest_benchbench.artifacts.image import image_traits
 from pytest_benchbench.validation import image_measures
 from pytest_benchbench.validation.image_measures import (
     HASH_BYTES,
@@ -115,50 +113,3 @@ def test_a_missing_library_is_told_with_the_command_that_installs_it(dataset, pi
     with pytest.raises(ImagesUnmeasuredError, match=r"pip install 'pytest-benchbench\[dataset\]'"):
         measured(manifest)
     assert len(measured(manifest, hashes=False)) == 1
-
-
-@pytest.fixture
-def traits(pictures, dataset):
-    def of(make="PNG", **save):
-        row = pictures.row("x", 1, make=make, save=save)
-        return image_traits((dataset.folder / row["path"]).read_bytes())
-
-    return of
-
-
-def exif():
-    block = Image.Exif()
-    block[0x010F] = "maker"
-    return block.tobytes()
-
-
-def test_how_a_file_is_made_is_read_from_its_header(traits):
-    texts = PngImagePlugin.PngInfo()
-    texts.add_text("parameters", "a cat")
-    assert traits() == traits()
-    assert (traits().format, traits().size, traits().metadata, traits().quantisation) == ("PNG", (96, 80), (), None)
-    assert traits(pnginfo=texts).metadata == ("text",)
-    assert traits(exif=exif(), icc_profile=b"\0" * 128).metadata == ("exif", "icc")
-    assert traits("JPEG", exif=exif(), comment=b"made by").metadata == ("comment", "exif")
-    assert traits("JPEG", xmp=b"<x:xmpmeta/>").metadata == ("xmp",)
-    assert traits("WEBP", exif=exif()).metadata == ("exif",)
-
-
-def test_quantisation_tells_qualities_apart(traits):
-    assert traits("JPEG", quality=75).quantisation == traits("JPEG", quality=75, optimize=True).quantisation
-    assert traits("JPEG", quality=75).quantisation != traits("JPEG", quality=76).quantisation
-
-
-def test_reading_the_header_once_gives_the_same(dataset, pictures):
-    for make in ("PNG", "JPEG", "WEBP"):
-        data = (dataset.folder / pictures.row("x", 1, make=make)["path"]).read_bytes()
-        image, traits = decode_with_traits(data)
-        assert traits == image_traits(data)
-        assert np.array_equal(image.pixels, decode_image(data).pixels)
-
-
-def test_text_behind_the_pixels_of_a_png_is_found(dataset, pictures):
-    data = (dataset.folder / pictures.row("x", 1)["path"]).read_bytes()
-    chunk = b"tEXtkey\0value"
-    late = len(chunk[4:]).to_bytes(4, "big") + chunk + zlib.crc32(chunk).to_bytes(4, "big")
-    assert image_traits(data[:-12] + late + data[-12:]).metadata == ("text",)
