@@ -169,3 +169,18 @@ def test_one_base_decides_about_a_transform(dataset):
 def test_transforms_of_few_bases_are_not_judged(dataset):
     assert transforms(dataset, 0, MIN_BASES, MIN_BASES).total == 1
     assert transforms(dataset, 0, MIN_BASES - 1, MIN_BASES - 1).total == 0
+
+
+def test_the_order_of_rows_changes_nothing(dataset):
+    rng = np.random.default_rng(4)
+    rows = [
+        dataset.row(f"r{place:03}", label=place % 2, sha256=sha(place), baseId=f"b{place // 2 * 2 + place % 2}-{place % 5}")
+        for place in range(200)
+    ]
+    measures = {
+        sha(place): ImageMeasure(traits(size=(500 + 90 * (place % 2) + int(rng.integers(0, 100)), 400)), None)
+        for place in range(200)
+    }
+    told = [shortcuts(dataset.columns(*some), measures) for some in (rows, rows[::-1], rng.permutation(rows).tolist())]
+    assert told[0] == told[1] == told[2]
+    assert sum(outcome.total for outcome in told[0]) > 0
