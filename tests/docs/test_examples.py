@@ -8,6 +8,8 @@ An HTML comment above a fenced block marks it. Blocks of one name on one page sh
   and has to succeed.
 - ``<!-- example: NAME -->`` above a Python block: it is run.
 - ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
+
+``CLONE`` is the folder of this repository.
 """
 
 import operator
@@ -123,7 +125,7 @@ class Folder:
         self.status = 0
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         scripts = os.pathsep.join([sysconfig.get_path("scripts"), kept.get("PATH", os.defpath)])
-        self.environment = kept | {"PATH": scripts, "PYTEST_ADDOPTS": ADDOPTS, "COLUMNS": "80"}
+        self.environment = kept | {"PATH": scripts, "PYTEST_ADDOPTS": ADDOPTS, "COLUMNS": "80", "CLONE": str(ROOT)}
 
     def carry_out(self, block: Block):
         if block.file is not None:
