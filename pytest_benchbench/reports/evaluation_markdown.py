@@ -43,11 +43,14 @@ def evaluation_section(results: Line) -> Iterator[str]:
 def evaluation_lines(results: Line) -> list[str]:
     """Say in one plain line for each series and score of a report how many were right, where it has labelled rows."""
     lines = []
-    for line in (results.get("evaluation") or {"series": ()})["series"]:
-        name = plain(told_series(line))
+    series = (results.get("evaluation") or {"series": ()})["series"]
+    for line in series:
+        name = plain(told_series(line, series))
         if line["refused"] is not None:
             lines.append(f"{name}: no figures: {plain(line['refused'])}")
-        for quantity, found in line["scores"].items():
+        for quantity, found in scores_of(line):
+            if quantity == "rawScore" and "score" in line["scores"]:
+                continue
             overall = found["overall"]
             told = overall if overall["bases"] is None else overall["bases"]
             unit = "rows" if overall["bases"] is None else "bases"
@@ -81,26 +84,36 @@ def evaluation_blocks(series: Sequence[Line], threshold: float) -> Iterator[str]
         Blocks of Markdown; all text that came from manifests or scorers is escaped.
     """
     yield (
-        f"An image is called AI when its score is at least {threshold}; AI is positive. Rates of rows count rows with a "
-        "score alone, and what has none is counted beside them. A base has one outcome: it succeeds when every required "
+        f"An image is called AI when its score is at least {threshold}; AI is positive. Rates of rows are of those with "
+        "a score, and the others are counted beside them. A base has one outcome: it succeeds when every required "
         "derivative has a score on the right side, so that a missing or failed one fails it, real or AI alike. Where a "
         "class is missing a figure is a dash. Intervals are Wilson's, of 95 %; *clustered* allows for rows of one base. In "
         "each table the worst slices come first: by the lower bound of what went wrong, of bases where they are known."
     )
     for line in series:
-        yield f"### {cell(told_series(line))}"
+        yield f"### {cell(told_series(line, series))}"
         yield _about(line)
         if line["refused"] is not None:
             yield f"No figures: {cell(line['refused'])}."
-        for quantity, found in line["scores"].items():
+        for quantity, found in scores_of(line):
             yield f"#### {QUANTITIES[quantity]}"
             yield from _tables(found)
 
 
-def told_series(line: Mapping[str, Any]) -> str:
-    """Name a series with what else tells it from others: its suite, parameters and run, as far as they are told."""
-    more = [f"{name} {line[name]}" for name in ("suite", "params", "run") if line.get(name) is not None]
-    return ", ".join([series_name(line), *more])
+def told_series(line: Mapping[str, Any], series: Sequence[Mapping[str, Any]]) -> str:
+    """Name a series with what else tells it from the others: suite, parameters and run, where they differ."""
+    differing = [name for name in ("suite", "params", "run") if len({each.get(name) for each in series}) > 1]
+    return ", ".join([series_name(line), *(f"{name} {line[name]}" for name in differing if line[name] is not None)])
+
+
+def scores_of(line: Mapping[str, Any]) -> list[tuple[str, Line]]:
+    """Give the kinds of scores that a series has, in their order for people."""
+    return [(quantity, line["scores"][quantity]) for quantity in QUANTITIES if quantity in line["scores"]]
+
+
+def derivative(pair: Mapping[str, str | None]) -> str:
+    """Name a derivative by what rows say of it."""
+    return " ".join(f"{name}={value}" for name, value in pair.items() if value is not None) or "the one there is"
 
 
 def _about(line: Line) -> str:
@@ -115,7 +128,7 @@ def _about(line: Line) -> str:
 
 
 def _derivatives(required: Sequence[Line]) -> str:
-    named = [" ".join(value for value in pair.values() if value is not None) or "the one" for pair in required[:LINES]]
+    named = [derivative(pair) for pair in required[:LINES]]
     return ", ".join(named) + (f" and {len(required) - LINES} more" if len(required) > LINES else "")
 
 

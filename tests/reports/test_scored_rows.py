@@ -84,7 +84,7 @@ def test_people_are_told(report, row):
     document = report([row("a1"), row("a2", score=0.1), row("r1", 0, 0.1), row("r2", 0, None, status="timeout")])
     lines = terminal_lines(document)
     assert (
-        "onnx, test, suite benchmarks/test_ai_images.py::test_detection: score: AI recall 0.5000 (1/2, at least 0.0945), "
+        "onnx, test: score: AI recall 0.5000 (1/2, at least 0.0945), "
         "real 0.5000 (1/2, at least 0.0945) of bases, 1 row without a score"
     ) in lines
     text = render_markdown(document)
@@ -109,3 +109,22 @@ def test_several_runs_are_not_pooled(tmp_path, directories, row, valid):
     assert [line["run"] for line in lines] == [1, 2]
     assert [line["scores"]["score"]["overall"]["rows"] for line in lines] == [2, 2]
     assert "run 2" in render_markdown(document)
+
+
+def test_suites_are_told_where_they_differ(report, row):
+    rows = [row("a"), row("b")]
+    rows[1]["key"]["suite"] = "other.py::test"
+    told = [line for line in terminal_lines(report(rows)) if "AI recall" in line]
+    assert [line.split(": ")[0] for line in told] == [
+        "onnx, test, suite benchmarks/test_ai_images.py::test_detection",
+        "onnx, test, suite other.py::test",
+    ]
+
+
+def test_raw_scores_are_in_the_short_report_only_where_there_are_no_others(report, row):
+    def quantities(**more):
+        told = terminal_lines(report([row("a", **more)]))
+        return [line.split(": ")[1] for line in told if "AI recall" in line]
+
+    assert quantities(rawScore=0.5, pixelScore=0.6) == ["score", "pixelScore"]
+    assert quantities(score=None, rawScore=0.5) == ["rawScore"]

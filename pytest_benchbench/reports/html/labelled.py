@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from pytest_benchbench.reports.evaluation_markdown import QUANTITIES, WARNINGS, told_series
+from pytest_benchbench.reports.evaluation_markdown import QUANTITIES, WARNINGS, derivative, scores_of, told_series
 from pytest_benchbench.reports.html.view import (
     Cell,
     Field,
@@ -18,6 +18,9 @@ from pytest_benchbench.reports.html.view import (
     table_of,
     value_field,
 )
+
+if TYPE_CHECKING:
+    from pytest_benchbench.reports.html.plots import Plots
 
 _NOTE = (
     "An image is called AI when its score is at least the threshold. Rows without a score are counted apart. A base has one "
@@ -33,20 +36,22 @@ def evaluation_sections(results: Line) -> Iterator[Section]:
         results: The section ``results`` of a report.
     """
     evaluation: Line = results.get("evaluation") or {"series": ()}
-    for number, line in enumerate(evaluation["series"]):
+    series = evaluation["series"]
+    for number, line in enumerate(series):
+        name = told_series(line, series)
         notes = [f"{_NOTE} The threshold is {evaluation['threshold']}."]
         if line["refused"] is not None:
             notes.append(f"No figures: {shown(line['refused'])}.")
         notes += [
             f"{QUANTITIES[quantity]}: {WARNINGS[warning]}; its figures say little."
-            for quantity, found in line["scores"].items()
+            for quantity, found in scores_of(line)
             for warning in found["distribution"]["warnings"]
         ]
         yield Section(
             f"labelled-{number}",
-            f"AI images told from real ones: {shown(told_series(line))}",
+            f"AI images told from real ones: {shown(name)}",
             notes,
-            _plots(line),
+            _plots(line, name),
             list(_tables(f"labelled-{number}", line)),
         )
 
@@ -56,10 +61,10 @@ def _tables(id_: str, line: Line) -> Iterator[Table]:
         {"what": "rows", "value": line["rows"]},
         *({"what": f"rows {status}", "value": count} for status, count in line["statuses"].items()),
         *({"what": name, "value": values} for name, values in line["identity"].items()),
-        {"what": "derivatives required of each base", "value": [_pair(pair) for pair in line["required"]]},
+        {"what": "derivatives required of each base", "value": [derivative(pair) for pair in line["required"]]},
     ]
     yield table_of(f"{id_}-about", "What was scored", about, [value_field("what"), value_field("value")])
-    for quantity, found in line["scores"].items():
+    for quantity, found in scores_of(line):
         title = QUANTITIES[quantity]
         overall = [{"of": "rows", **found["overall"]}]
         if (bases := found["overall"]["bases"]) is not None:
@@ -114,16 +119,11 @@ def _base_rates(name: str, title: str) -> Iterator[Field]:
         yield Field(field.title, lambda line, make=field.cell: make(line["bases"] or {}), is_optional=True)  # type: ignore[misc]
 
 
-def _pair(pair: Mapping[str, Any]) -> str:
-    return " ".join(value for value in pair.values() if value is not None) or "the one"
-
-
-def _plots(line: Line) -> Any:
+def _plots(line: Line, name: str) -> Plots | None:
     from pytest_benchbench.reports.html.plots import Plot, Plots, histogram_svg, reliability_svg
 
-    name = told_series(line)
     plots = []
-    for quantity, found in line["scores"].items():
+    for quantity, found in scores_of(line):
         bins = found["histogram"]
         states = [{"quantity": quantity, "state": of, "edges": bins["edges"], "counts": bins[of]} for of in ("ai", "real")]
         if svg := histogram_svg(states, name):
