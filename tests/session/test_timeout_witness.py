@@ -11,7 +11,7 @@ ROW = "cases.jsonl::test_detection::toy::cat-01"
 
 
 PLAN = SimpleNamespace(
-    manifests=[SimpleNamespace(adapters={"toy": [], "waves": []})], is_exclusive=lambda adapter: adapter == "waves"
+    manifests=[], adapters_of=lambda manifests: ["toy", "waves"], is_exclusive=lambda adapter: adapter == "waves"
 )
 
 

@@ -154,7 +154,7 @@ def test_an_existing_run_directory(project):
         ("--bench-artifact-root=nowhere", "no such directory"),
         ("--bench-expectations=gone.yaml", "gone.yaml"),
         ("--bench-gate=gone.yaml", "--bench-gate: "),
-        ("--bench-gate=release", "--bench-gate: "),
+        ("--bench-gate=relaese", "--bench-gate: "),
     ],
 )
 def test_a_bad_option(project, option, says):
