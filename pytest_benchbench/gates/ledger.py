@@ -24,6 +24,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from pytest_benchbench.adapters.base import Weights
+from pytest_benchbench.manifests.faults import schema_fault
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
 if sys.platform != "win32":
@@ -244,7 +245,7 @@ def _opening(place: str, line: bytes) -> Opening:
             raise LedgerError(f"{place}: {field}: {message}" if field else f"{place}: {message}")
         opening = msgspec.convert(members, Opening)
     except (MalformedJsonError, msgspec.ValidationError) as error:
-        raise LedgerError(f"{place}: not an opening of a test split: {error}") from None
+        raise LedgerError(f"{place}: not an opening of a test split: {schema_fault(error)}") from None
     if (opening.shard is None) != (opening.shards is None) or (opening.shard or 0) > (opening.shards or 0):
         raise LedgerError(f"{place}: not an opening of a test split: shard {opening.shard} of {opening.shards}")
     return opening
