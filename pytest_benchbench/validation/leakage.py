@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.manifests.dataset import TEST_SPLIT, Split
 from pytest_benchbench.manifests.faults import shown
 from pytest_benchbench.validation.columns import SPLITS, DatasetColumns
 from pytest_benchbench.validation.finding import MAX_KEPT_OF_RULE, Finding, RuleOutcome, Severity
@@ -40,7 +39,6 @@ class _Question:
         key_text: The text of a group, by its code; groups are named in the order of these texts.
         aspect_text: The text of an aspect, by its code.
         message: Where ``{key}`` and ``{aspects}`` stand for the texts.
-        among: Only groups that have this aspect.
     """
 
     rule: str
@@ -50,7 +48,6 @@ class _Question:
     key_text: Callable[[int], str]
     aspect_text: Callable[[int], str]
     message: str
-    among: int | None = None
 
 
 def leakage(columns: DatasetColumns) -> list[RuleOutcome]:
@@ -74,9 +71,12 @@ def leakage(columns: DatasetColumns) -> list[RuleOutcome]:
         of_bytes("bytes-split", columns.splits, SPLITS.__getitem__, "the same bytes are in {aspects}"),
         _repeated_bytes(columns, content, digest_of),
         of_bytes("bytes-label", columns.labels, _LABELS.__getitem__, "the same bytes are labelled {aspects}"),
-        _between_splits(columns, "base-split", "baseId", "base {key} is in {aspects}", every, None),
-        *held_out(columns, split=None),
-        _between_splits(columns, "group-split", "splitGroup", "split group {key} is in {aspects}", every, None),
+        _between_splits(columns, "base-split", "baseId", "base {key} is in {aspects}", every),
+        _between_splits(columns, "source-split", "source", "real source {key} is in {aspects}", columns.labels == 0),
+        _between_splits(
+            columns, "family-split", "generatorFamily", "generator family {key} is in {aspects}", columns.labels == 1
+        ),
+        _between_splits(columns, "group-split", "splitGroup", "split group {key} is in {aspects}", every),
         of_base("base-label", columns.labels, every, _LABELS.__getitem__, "base {key} is labelled {aspects}"),
         of_base(
             "base-source", columns.codes("source"), every, _shown(columns, "source"), "base {key} has the sources {aspects}"
@@ -93,25 +93,6 @@ def leakage(columns: DatasetColumns) -> list[RuleOutcome]:
     ]
 
 
-def held_out(columns: DatasetColumns, *, split: Split | None = TEST_SPLIT) -> list[RuleOutcome]:
-    """Find real sources and generator families that occur in several splits.
-
-    Args:
-        columns: All splits of the dataset.
-        split: Find only those that occur in this split and another; ``None`` for any two.
-
-    Returns:
-        The outcomes of ``source-split`` (sources of real rows) and ``family-split`` (families of AI rows).
-    """
-    among = None if split is None else SPLITS.index(split)
-    return [
-        _between_splits(columns, "source-split", "source", "real source {key} is in {aspects}", columns.labels == 0, among),
-        _between_splits(
-            columns, "family-split", "generatorFamily", "generator family {key} is in {aspects}", columns.labels == 1, among
-        ),
-    ]
-
-
 def same_bytes_of_a_base(columns: DatasetColumns) -> int:
     """Count the rows whose bytes another row of their base has too, such as a transform that had nothing to change."""
     content, _ = columns.contents()
@@ -120,13 +101,10 @@ def same_bytes_of_a_base(columns: DatasetColumns) -> int:
     return int((counts - 1).sum())
 
 
-def _between_splits(
-    columns: DatasetColumns, rule: str, field: str, message: str, rows: _Rows, among: int | None
-) -> RuleOutcome:
+def _between_splits(columns: DatasetColumns, rule: str, field: str, message: str, rows: _Rows) -> RuleOutcome:
     values = columns.values(field)
     keys = columns.codes(field)
-    question = _Question(rule, keys, columns.splits, rows, values.__getitem__, SPLITS.__getitem__, message, among)
-    return _answer(columns, question)
+    return _answer(columns, _Question(rule, keys, columns.splits, rows, values.__getitem__, SPLITS.__getitem__, message))
 
 
 def _answer(columns: DatasetColumns, question: _Question) -> RuleOutcome:
@@ -138,10 +116,6 @@ def _answer(columns: DatasetColumns, question: _Question) -> RuleOutcome:
     np.minimum.at(least, keys[asked], aspects[asked])
     np.maximum.at(greatest, keys[asked], aspects[asked])
     differing = greatest > least
-    if question.among is not None:
-        has = np.zeros(size, np.bool_)
-        has[keys[asked[aspects[asked] == question.among]]] = True
-        differing &= has
 
     def describe(code: int) -> Finding:
         rows = asked[keys[asked] == code]

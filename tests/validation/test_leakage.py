@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.validation.finding import MAX_KEPT_OF_RULE, MAX_ROWS_NAMED
-from pytest_benchbench.validation.leakage import held_out, leakage, same_bytes_of_a_base
+from pytest_benchbench.validation.leakage import leakage, same_bytes_of_a_base
 
 SAME = {"sha256": "0" * 64}
 
@@ -105,17 +105,6 @@ def test_a_derivative_may_have_the_bytes_of_its_base(dataset):
 def test_bytes_in_several_splits_are_one_finding(dataset):
     rows = [dataset.row("a", **SAME), dataset.row("b", **SAME), dataset.row("c", **SAME, split="train")]
     assert rules(leakage(dataset.columns(*rows))) == {"bytes-split"}
-
-
-def test_held_out_asks_about_one_split_and_the_others(dataset):
-    pairs = [("a", {"split": "train", "source": "raise"}), ("b", {"split": "calibration", "source": "raise"})]
-    columns = dataset.columns(*rows_of(dataset, pairs))
-    assert rules(held_out(columns)) == set()
-    assert rules(held_out(columns, split=None)) == {"source-split"}
-    columns = dataset.columns(*rows_of(dataset, [*pairs, ("c", {"source": "raise"})]))
-    (outcome,) = (outcome for outcome in held_out(columns) if outcome.total)
-    assert outcome.kept[0].message == "real source 'raise' is in train, calibration and test"
-    assert [row.id for row in outcome.kept[0].rows] == ["a", "b", "c"]
 
 
 def test_a_finding_names_a_row_of_every_split_before_others(dataset):
