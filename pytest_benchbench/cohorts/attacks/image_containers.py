@@ -151,12 +151,16 @@ def _jpeg_parts(data: bytes) -> Iterator[Part]:
     while (found := None if ended else _MARKER.search(data, position)) is not None:
         if found.start() > position:
             yield Part(_SHOWS if scanning else "stray bytes", data[position : found.start()])
-        marker, end = found[1][0], found.end()
+        marker, end, whole = found[1][0], found.end(), True
         if marker not in _LONE:
-            end += max(2, struct.unpack_from(">H", data, end)[0])
+            length = int.from_bytes(data[end : end + 2], "big")
+            whole = 2 <= length <= len(data) - end
+            end += max(2, length)
         content = data[found.end() + 2 : end]
-        colour = marker == 0xE2 and content.startswith(b"ICC_PROFILE\0")
         kind = _jpeg_kind(marker, content, has_c2pa=has_c2pa)
+        if not whole and (kind != _SHOWS or marker == 0xE2):
+            kind = "stray bytes"  # elsewhere it would swallow what follows
+        colour = kind == _SHOWS and marker == 0xE2
         yield Part(kind, data[found.start() : end], colour=colour)
         ended = marker == _END and scanning  # readers pass over one that stands before the picture
         scanning = scanning or marker == _SCAN
