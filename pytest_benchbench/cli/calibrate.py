@@ -11,13 +11,13 @@ import click
 import msgspec
 
 from pytest_benchbench.adapters.calibrator import Calibrator, Candidate
+from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.evidence.calibrating import calibrate
 from pytest_benchbench.evidence.calibration_rows import CalibrationError, read_calibration_rows
 from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_rows import read_scores
 from pytest_benchbench.evidence.score_source import ScoreError
 from pytest_benchbench.manifests.field_types import is_hex
-from pytest_benchbench.manifests.new_files import new_file
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT, MAX_FOLDS
 from pytest_benchbench.statistics.score_mapping import METHODS
@@ -88,7 +88,7 @@ def command(
     Exit codes: 0 done, deployable or not; 1 rows are refused, or CALIBRATOR exists (then nothing is written); 2 wrong use;
     21 the run lost rows.
     """
-    _refuse(output)
+    refuse_output(output)
     try:
         source = read_scores(scores, manifest=manifest, adapter=adapter)
         notes = _notes(scores, source.facts)
@@ -102,13 +102,7 @@ def command(
         raise click.ClickException(str(error)) from None
     calibrator = calibrate(rows, folds=folds, salt=salt)
     data = calibrator.encoded()
-    try:
-        with new_file(output) as file:
-            file.write(data)
-    except FileExistsError:
-        raise click.ClickException(_exists(output)) from None
-    except OSError as error:
-        raise click.ClickException(f"{output}: cannot be written: {error.strerror or error}") from None
+    write_output(output, data)
     sha256 = hashlib.sha256(data).hexdigest()
     for note in notes:
         click.echo(f"note: {plain(note)}", err=True)
@@ -119,18 +113,6 @@ def command(
     for line in _lines(calibrator):
         click.echo(line)
     click.echo(f"{output}: SHA-256 {sha256}")
-
-
-def _refuse(output: Path) -> None:
-    """Say before anything is read that the file could not be written."""
-    if output.exists() or output.is_symlink():
-        raise click.ClickException(_exists(output))
-    if not output.parent.is_dir():
-        raise click.ClickException(f"{output}: there is no folder {output.parent}; make it first")
-
-
-def _exists(output: Path) -> str:
-    return f"{output}: exists already; a calibrator is never overwritten, name a new file"
 
 
 def _notes(scores: Path, facts: RunFacts | None) -> list[str]:

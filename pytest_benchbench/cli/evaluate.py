@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import click
 import msgspec
 
+from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
-from pytest_benchbench.manifests.new_files import new_file
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation import SliceError, slices_of
 from pytest_benchbench.reports.evaluation_document import evaluation_document
@@ -76,8 +75,8 @@ def command(
     Exit codes: 0 done, whatever the figures are; 1 the scores are damaged, or contradict each other (then nothing is
     written); 2 wrong use.
     """
-    if output is not None and os.path.lexists(output):
-        raise click.UsageError(f"{output}: exists already")
+    if output is not None:
+        refuse_output(output)
     try:
         document = evaluation_document(read_scores(scores, manifest=manifest, adapter=adapter), by=by)
     except ScoreError as error:
@@ -88,7 +87,7 @@ def command(
         raise click.ClickException("\n".join(told))
     written = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
     if output is not None:
-        _write(output, written)
+        write_output(output, written)
     for gap in document["gaps"]:
         click.echo(f"gap: {plain(gap)}", err=True)
     if (output is None and as_json is not False) or as_json:
@@ -96,14 +95,6 @@ def command(
         return
     for block in _blocks(document):
         click.echo(f"{block}\n")
-
-
-def _write(output: Path, written: bytes) -> None:
-    try:
-        with new_file(output) as file:
-            file.write(written)
-    except OSError as error:
-        raise click.ClickException(f"{output}: {error.strerror or 'exists already'}") from None
 
 
 def _blocks(document: dict[str, Any]) -> Iterator[str]:

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from pytest_benchbench.cli.gate_options import held_against, metrics_help, read_policy
+from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.decision import is_incomplete
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.gates.recorded import UnreadableEvidenceError, decide_recorded
-from pytest_benchbench.manifests.new_files import new_file
 from pytest_benchbench.reports.lines import decision_lines
 from pytest_benchbench.session.exit_status import GATE_NOT_PASSED, INCOMPLETE
 
@@ -48,8 +48,8 @@ def command(
     """
     if policy is None:
         raise click.UsageError("--policy off: there is nothing to decide by")
-    if output is not None and output.exists():
-        raise click.UsageError(f"{output}: exists already")
+    if output is not None:
+        refuse_output(output)
     try:
         with evidence_progress([evidence], "reading") as progress:
             decision = decide_recorded(
@@ -59,7 +59,7 @@ def command(
         raise click.ClickException(str(error)) from None
     written = encode_document(decision)
     if output is not None:
-        _write(output, written)
+        write_output(output, written)
     if as_json:
         click.echo(written.decode(), nl=False)
     else:
@@ -69,11 +69,3 @@ def command(
         raise SystemExit(INCOMPLETE)
     if decision.decision != "pass":
         raise SystemExit(GATE_NOT_PASSED)
-
-
-def _write(output: Path, written: bytes) -> None:
-    try:
-        with new_file(output) as file:
-            file.write(written)
-    except OSError as error:
-        raise click.ClickException(f"{output}: {error.strerror or 'exists already'}") from None

@@ -10,10 +10,10 @@ import click
 import msgspec
 
 from pytest_benchbench.cli.gate_options import read_policy
+from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.gates.needed_bases import least_bases
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.gates.prospects import Bases, ErrorRates
-from pytest_benchbench.manifests.new_files import new_file
 from pytest_benchbench.reports import html
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.power_document import power_document, power_lines
@@ -85,7 +85,7 @@ def command(
     0.8, 0.9 and 0.95, the largest true error rates that pass with the bases at hand, and the operating characteristic. What
     is supposed for that is printed, and rules of which nothing can be said are named.
 
-    Exit codes: 0 done, 2 wrong use.
+    Exit codes: 0 done, 1 the file cannot be written, 2 wrong use.
     """
     if loaded is None:
         raise click.UsageError("--policy off: there is nothing to pass")
@@ -117,8 +117,7 @@ def _check_output(output: Path | None) -> None:
         return
     if output.suffix.lower() != ".svg":
         raise click.UsageError(f"--output {output}: the plot is SVG; name a file that ends in .svg")
-    if output.exists():
-        raise click.UsageError(f"--output {output}: exists already")
+    refuse_output(output)
     if not html.is_available():
         raise click.UsageError("--output needs Jinja2: pip install 'pytest-benchbench[html]'")
 
@@ -126,8 +125,4 @@ def _check_output(output: Path | None) -> None:
 def _draw(document: dict[str, Any], output: Path) -> None:
     from pytest_benchbench.reports.html.power_plots import power_svg
 
-    try:
-        with new_file(output) as file:
-            file.write(power_svg(document).encode())
-    except OSError as error:
-        raise click.UsageError(f"--output {output}: {error.strerror or 'exists already'}") from None
+    write_output(output, power_svg(document).encode())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pytest_benchbench.evidence.score_columns import FACETS
 from pytest_benchbench.gates.metrics import METRICS
 from pytest_benchbench.manifests.faults import shown, shown_text
 
@@ -35,21 +36,7 @@ OWN_PREFIXES = ("requires.", "carries.", "unmixed.")
 MAX_RULES = 1000
 """More rules than these are refused."""
 
-CARRIED = (
-    "baseId",
-    "split",
-    "source",
-    "generatorFamily",
-    "generatorModel",
-    "contentGroup",
-    "transform",
-    "resolutionGroup",
-    "evaluationMode",
-    "modelSha256",
-    "calibratorSha256",
-    "preprocessingVersion",
-    "provider",
-)
+CARRIED = ("baseId", *(name for name in FACETS if name not in {"status", "adapter"}))
 """Names of a score row that a policy can demand; ``label`` is demanded always."""
 
 REQUIRABLE = tuple(name for name in CARRIED if name != "baseId")

@@ -120,7 +120,7 @@ def test_nothing_that_exists_is_overwritten(here, occupy):
     before = (here / "c.json").lstat()
     result = invoke("scores.jsonl", "c.json")
     assert result.exit_code == 1
-    assert result.stderr == "Error: c.json: exists already; a calibrator is never overwritten, name a new file\n"
+    assert result.stderr == "Error: c.json: exists already; nothing is ever overwritten, name a new file\n"
     assert (here / "c.json").lstat() == before
 
 

@@ -49,7 +49,7 @@ def test_nothing_is_written_over(evaluate, score_files, rows, tmp_path, occupy):
     output = tmp_path / "report.json"
     occupy(output)
     done = evaluate(score_files.write(rows), "--output", output)
-    assert done.exit_code == 2
+    assert done.exit_code == 1
     assert "exists already" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"report.json", "scores.jsonl"}
 
@@ -57,7 +57,10 @@ def test_nothing_is_written_over(evaluate, score_files, rows, tmp_path, occupy):
 def test_a_place_that_cannot_be_written_is_said(evaluate, score_files, rows, tmp_path):
     done = evaluate(score_files.write(rows), "--output", tmp_path / "absent" / "report.json")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == f"Error: {tmp_path / 'absent' / 'report.json'}: No such file or directory\n"
+    assert (
+        done.stderr
+        == f"Error: {tmp_path / 'absent' / 'report.json'}: there is no folder {tmp_path / 'absent'}; make it first\n"
+    )
 
 
 def test_each_fault_has_a_line_and_nothing_is_written(evaluate, score_files, rows, tmp_path):

@@ -71,7 +71,7 @@ def test_an_existing_plot_stays(tmp_path):
     plot = tmp_path / "power.svg"
     plot.write_text("old")
     result = run("--output", plot)
-    assert (result.exit_code, plot.read_text()) == (2, "old")
+    assert (result.exit_code, plot.read_text()) == (1, "old")
     assert "exists already" in result.output
 
 
