@@ -43,8 +43,9 @@ _PNG_COMPRESSED = {
 }
 """What stands before the compressed bytes of a chunk."""
 
-_JPEG_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-"""A marker, but for stuffed bytes and restarts, which stand inside a scan (ITU-T T.81, section B.1.1.2)."""
+_JPEG_MARKER = re.compile(rb"\xff([^\x00\xff\xd0-\xd7])")
+"""A marker, but for stuffed bytes and restarts, which stand inside a scan (ITU-T T.81, section B.1.1.2). The fill bytes
+before it are left out: a pattern with them takes quadratic time where no marker follows."""
 _JPEG_START, _JPEG_END, _JPEG_SCAN, _JPEG_APP1, _JPEG_TEMPORARY = 0xD8, 0xD9, 0xDA, 0xE1, 0x01
 
 _J2K_START = b"\xff\x4f\xff\x51"

@@ -92,6 +92,12 @@ def test_a_jpeg_that_breaks_off_is_left_to_its_decoder(data):
     check_jpeg(data)
 
 
+@pytest.mark.parametrize("after", [b"\0", b"\xd0", b""])
+def test_a_run_of_fill_bytes_costs_no_more_than_its_length(encode, noise, after):
+    data = encode(noise(9, 9), "JPEG")
+    check_jpeg(data[:-2] + b"\xff" * 500_000 + after + data[-2:])
+
+
 # JPEG 2000
 
 

@@ -23,8 +23,9 @@ ORIENTATION = 0x0112
 _SHOWS = ""
 """The kind of a part that shows the picture."""
 
-_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-"""A marker of JPEG, but for stuffed bytes and restarts, which stand inside a scan (ITU-T T.81, section B.1.1.2)."""
+_MARKER = re.compile(rb"\xff([^\x00\xff\xd0-\xd7])")
+"""A marker of JPEG, but for stuffed bytes and restarts, which stand inside a scan (ITU-T T.81, section B.1.1.2). The fill
+bytes before it are left out: a pattern with them takes quadratic time where no marker follows."""
 
 _START, _SCAN, _END, _COMMENT = 0xD8, 0xDA, 0xD9, 0xFE
 _LONE = {_START, _END, 0x01}
@@ -149,8 +150,9 @@ def _jpeg_parts(data: bytes) -> Iterator[Part]:
     has_c2pa = b"c2pa" in data  # only the first of several segments of one box says so
     position, scanning, ended = 0, False, False
     while (found := None if ended else _MARKER.search(data, position)) is not None:
-        if found.start() > position:
-            yield Part(_SHOWS if scanning else "stray bytes", data[position : found.start()])
+        start = position + len(data[position : found.start()].rstrip(b"\xff"))
+        if start > position:
+            yield Part(_SHOWS if scanning else "stray bytes", data[position:start])
         marker, end, whole = found[1][0], found.end(), True
         if marker not in _LONE:
             length = int.from_bytes(data[end : end + 2], "big")
@@ -161,7 +163,7 @@ def _jpeg_parts(data: bytes) -> Iterator[Part]:
         if not whole and (kind != _SHOWS or marker == 0xE2):
             kind = "stray bytes"  # elsewhere it would swallow what follows
         colour = kind == _SHOWS and marker == 0xE2
-        yield Part(kind, data[found.start() : end], colour=colour)
+        yield Part(kind, data[start:end], colour=colour)
         ended = marker == _END and scanning  # readers pass over one that stands before the picture
         scanning = scanning or marker == _SCAN
         position = end

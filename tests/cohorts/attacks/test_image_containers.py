@@ -2,6 +2,7 @@
 
 import io
 import struct
+import time
 
 import numpy as np
 import PIL.Image
@@ -122,6 +123,17 @@ def test_a_comment_between_two_scans_is_found():
     parts = parts_of(data[:second] + jpeg_segment(0xFE, b"here") + data[second:], "JPEG")
     assert said(parts) == {"comment": 8}
     assert joined((part for part in parts if not part.is_metadata), "JPEG") == data
+
+
+@pytest.mark.parametrize("after", [b"\0", b"\xd0", b"\xfe\0\4ab", b""])
+def test_a_run_of_fill_bytes_costs_no_more_than_its_length(after):
+    data = saved("JPEG")
+    run = b"\xff" * 500_000 + after
+    begin = time.process_time()
+    parts = parts_of(data[:-2] + run + data[-2:], "JPEG")
+    assert time.process_time() - begin < 10
+    assert joined(parts, "JPEG") == data[:-2] + run + data[-2:]
+    assert said(parts) == ({"comment": len(run)} if b"ab" in after else {})
 
 
 def test_unknown_chunks_are_metadata_under_their_names():
