@@ -31,6 +31,9 @@ _ENTRY_KEY, _ENTRY_VALUE = 1, 2
 
 _EXTERNAL = 1
 
+_MAX_TAG = _ENUM_BITS = (1 << 32) - 1
+"""Parsers cut higher bits off in silence: they would hide from this walk what the runtime then sees."""
+
 
 class OnnxModelError(Exception):
     """The file is the pinned one, but it is no model that can be asked; one line."""
@@ -65,13 +68,13 @@ def read_structure(data: bytes) -> ModelStructure:
     except (IndexError, UnicodeDecodeError):
         raise OnnxModelError("not an ONNX model: the protobuf message breaks off") from None
     structure = walk.structure
-    structure.operators -= walk.functions
     if not walk.graphs:
         raise OnnxModelError("not an ONNX model: there is no graph in it")
+    if ("com.microsoft", "EPContext") in structure.operators:  # a function of that name would be a cover for it
+        raise OnnxModelError("the model holds another runtime's compiled code (EPContext), which is not run")
+    structure.operators -= walk.functions
     if foreign := sorted(f"{domain}:{name}" for domain, name in structure.operators if domain not in KNOWN_DOMAINS):
         raise OnnxModelError(f"custom operators are not run: {', '.join(foreign[:5])}")
-    if ("com.microsoft", "EPContext") in structure.operators:
-        raise OnnxModelError("the model holds another runtime's compiled code (EPContext), which is not run")
     return structure
 
 
@@ -154,7 +157,7 @@ class _Walk:
     def _tensor(self, message: memoryview, *, is_loadable: bool) -> None:
         location, is_external = "", False
         for number, value in self._of(message):
-            if number == _TENSOR_LOCATION and value == _EXTERNAL:
+            if number == _TENSOR_LOCATION and isinstance(value, int) and value & _ENUM_BITS == _EXTERNAL:
                 is_external = True
             elif number == _TENSOR_EXTERNAL and isinstance(value, memoryview):
                 is_external = True
@@ -174,6 +177,8 @@ class _Walk:
             if self._fields > MAX_FIELDS:
                 raise OnnxModelError(f"more than {MAX_FIELDS:,} protobuf fields")
             key, position = _varint(message, position)
+            if key > _MAX_TAG:
+                raise OnnxModelError("not an ONNX model: a protobuf tag of more than 32 bits")
             number, kind = key >> 3, key & 7
             if kind == _VARINT:
                 value, position = _varint(message, position)

@@ -61,6 +61,43 @@ def test_weights_outside_where_none_are_looked_for(onnx_models, place):
         read_structure(onnx_models.model(nodes))
 
 
+def varint(number):
+    if number < 0x80:
+        return bytes([number])
+    return bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+
+def long_tagged(number, value):
+    """Write a field whose tag has a 33rd bit, which ONNX Runtime's parser cuts off without a word."""
+    tag = varint(number << 3 | (2 if isinstance(value, bytes) else 0) | 1 << 32)
+    return tag + (varint(len(value)) + value if isinstance(value, bytes) else varint(value))
+
+
+def test_fields_are_not_hidden_behind_tags_that_other_parsers_cut_off(onnx_models):
+    tensor = external("w")
+    (location, *_) = (entry.SerializeToString() for entry in tensor.external_data)
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    hidden = tensor.SerializeToString() + long_tagged(13, location) + long_tagged(14, 1)
+    model = onnx.ModelProto.FromString(onnx_models.model(CONVOLUTION))
+    graph = model.graph.SerializeToString() + b"\x2a" + varint(len(hidden)) + hidden
+    model.ClearField("graph")
+    with pytest.raises(OnnxModelError, match="not an ONNX model: a protobuf tag of more than 32 bits"):
+        read_structure(model.SerializeToString() + b"\x3a" + varint(len(graph)) + graph)
+
+
+def test_a_place_of_weights_whose_higher_bits_other_parsers_cut_off(onnx_models):
+    tensor = external("w")
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    hidden = tensor.SerializeToString() + b"\x70" + varint(1 << 32 | 1)
+    model = onnx.ModelProto.FromString(onnx_models.model(CONVOLUTION))
+    graph = model.graph.SerializeToString() + b"\x2a" + varint(len(hidden)) + hidden
+    model.ClearField("graph")
+    with pytest.raises(OnnxModelError, match="weights lie outside the model"):
+        read_structure(model.SerializeToString() + b"\x3a" + varint(len(graph)) + graph)
+
+
 def test_functions_of_the_model_itself_are_no_custom_operators(onnx_models):
     from onnx import helper
 
@@ -81,6 +118,10 @@ def test_compiled_code_and_training_are_refused(onnx_models):
     use = [("EPContext", ["pixels"], ["out"], {"domain": "com.microsoft"})]
     with pytest.raises(OnnxModelError, match="another runtime's compiled code"):
         read_structure(onnx_models.model(use, domains=["com.microsoft"]))
+    node, opset = onnx.helper.make_node("Neg", ["x"], ["y"]), onnx.helper.make_opsetid("", 17)
+    cover = onnx.helper.make_function("com.microsoft", "EPContext", ["x"], ["y"], [node], [opset])
+    with pytest.raises(OnnxModelError, match="another runtime's compiled code"):
+        read_structure(onnx_models.model(use, domains=["com.microsoft"], functions=[cover]))
     other = [("Gelu", ["pixels"], ["out"], {"domain": "com.microsoft"})]
     assert read_structure(onnx_models.model(other, domains=["com.microsoft"])).operators == {("com.microsoft", "Gelu")}
     model = onnx.ModelProto.FromString(onnx_models.mean_red())
