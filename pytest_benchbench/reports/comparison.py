@@ -17,10 +17,12 @@ from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow, complete_lines
 from pytest_benchbench.evidence.same_detector import DetectorsSeen, changed_fields
 from pytest_benchbench.reports.call_times import call_times
+from pytest_benchbench.reports.labelled_answers import SIDES, label_side
 from pytest_benchbench.reports.listings import identity_of, order_of
 from pytest_benchbench.reports.ordering import Listing
 from pytest_benchbench.reports.paired_lines import CHANGES, PairedLines
-from pytest_benchbench.reports.paired_rows import IDENTITY, ComparedRows, Key
+from pytest_benchbench.reports.paired_rows import IDENTITY, ComparedRows, Key, RowKind
+from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
 
 LISTED = ("newly_wrong", "newly_right", "lost", "gained", "verdict_lost", "verdict_new", "conflicting")
 """The changes whose rows are named one by one."""
@@ -72,7 +74,7 @@ class RowComparison:
 
         Raises:
             CannotCompareError: There is no pair, none has an answer on the first side, so that nothing could be lost, or one
-                pair's artifact, expectation, medium, state or arm differs.
+                pair's artifact, expectation, medium, state, arm or label differs.
         """
         pairs = self._pairs
         if not len(pairs.old):
@@ -99,8 +101,9 @@ class RowComparison:
         """Give what was found.
 
         Returns:
-            A JSON document with the sections ``rows`` (how many are paired, and which have no partner), ``changes`` (how
-            many became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``detectors`` (what stood
+            A JSON document with the sections ``rows`` (how many are paired, and which have no partner), ``threshold`` (by
+            which scores of labelled rows are held against their labels; ``None`` without such rows), ``changes`` (how many
+            became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``detectors`` (what stood
             behind the answers, and which fields differ) and ``time`` (see ``call_times``).
         """
         pairs, (old, new), became = self._pairs, self._sides, self._became
@@ -110,6 +113,7 @@ class RowComparison:
                 "only_in_old": self._alone(old, pairs.only_old),
                 "only_in_new": self._alone(new, pairs.only_new),
             },
+            "threshold": RELEASE_THRESHOLD if self._has_judged_scores() else None,
             "changes": {"counts": became.counts(), **self._changed(became)},
             "lines": list(became.lines()),
             "detectors": [
@@ -122,6 +126,9 @@ class RowComparison:
     @cached_property
     def _became(self) -> PairedLines:
         return PairedLines(self._rows, self._pairs)
+
+    def _has_judged_scores(self) -> bool:
+        return any(kind.standing == "scored" and kind.judged is not None for kind in self._rows.kinds)
 
     def _alone(self, side: ComparedSide, places: NDArray[np.intp]) -> dict[str, Any]:
         listing = Listing()
@@ -137,13 +144,15 @@ class RowComparison:
         places = places[np.argsort(self._rows.ordinals()[pairs.new[places]], kind="stable")]
         for place, row in zip(places.tolist(), self._rows_at(self._sides[1], pairs.new[places]), strict=True):
             error = None if row.error is msgspec.UNSET else row.error
+            side = label_side(row)
             entry = {
                 **identity_of(row),
                 "artifact_sha256": row.artifact.sha256,
-                "expected": facet(row, "expected"),
-                "old": kinds[of_rows[pairs.old[place]]].standing,
-                "new": kinds[of_rows[pairs.new[place]]].standing,
+                "expected": facet(row, "expected") or side,
+                "old": _answer(kinds[of_rows[pairs.old[place]]], side),
+                "new": _answer(kinds[of_rows[pairs.new[place]]], side),
                 "reason": error.message if error else row.detection.reason,
+                **({} if side is None else {"score": row.detection.score}),
             }
             listings[CHANGES[became.changes[place]]].add(order_of(row), entry)
         return {change: listing.document() for change, listing in listings.items()}
@@ -166,6 +175,13 @@ class RowComparison:
                 yield decode(line)
                 if (number := next(wanted, -1)) < 0:
                     return
+
+
+def _answer(kind: RowKind, label: str | None) -> str:
+    """Say what a row was found to be: by its label, where its score is held against one."""
+    if label is None or kind.standing != "scored" or kind.judged is None:
+        return kind.standing
+    return label if kind.judged == "right" else SIDES[label == SIDES[0]]
 
 
 def _teller(progress: Callable[[int], None] | None) -> Callable[[SettledRow], None]:

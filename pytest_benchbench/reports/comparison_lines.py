@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import plain
+from pytest_benchbench.reports.labelled_answers import SIDES
 from pytest_benchbench.reports.regressions import line_name
 from pytest_benchbench.reports.wording import where
+
+_EXPECTED = ("detected", "not_detected", *SIDES)
 
 NAMED = 10
 """How many rows of a kind are named; all up to 1,000 are in the JSON."""
@@ -58,9 +61,13 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"{rows['paired']} pairs of rows{told}"
     for name, listing in () if is_adapters else alone.items():
         yield from _listed(f"only in {name}", listing, _alone)
+    if (threshold := document["threshold"]) is not None:
+        yield f"labelled rows: a score of at least {threshold:g} calls an image AI"
     titles = _TITLES_OF_ADAPTERS if is_adapters else _TITLES
     for change, title in titles.items():
         yield from _listed(title.format(old=old, new=new), document["changes"][change], _flip)
+    if scored := document["changes"]["counts"]["scored"]:
+        yield f"scored, and held against nothing: {scored}; no rule decides about them"
     for line in document["lines"]:
         yield from _statistics(line)
     for line in document["time"]:
@@ -94,8 +101,9 @@ def _alone(entry: Mapping[str, Any]) -> str:
 
 
 def _flip(entry: Mapping[str, Any]) -> str:
-    reason = f" ({entry['reason']})" if entry["reason"] else ""
-    expected = f"expected {entry['expected']}, " if entry["expected"] in ("detected", "not_detected") else ""
+    told = entry["reason"] if (score := entry.get("score")) is None else f"score {score:.6g}"
+    reason = f" ({told})" if told else ""
+    expected = f"expected {entry['expected']}, " if entry["expected"] in _EXPECTED else ""
     return f"{_row(entry)}: {expected}{entry['old']} -> {entry['new']}{reason}"
 
 

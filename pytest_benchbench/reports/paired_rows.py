@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import VERDICTS
 from pytest_benchbench.evidence.carriers import base_digest
-from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, text_digest
+from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, sha256_text_digest, text_digest
 from pytest_benchbench.evidence.grouping import Standing, facet, standing
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 from pytest_benchbench.reports.facets import Series
+from pytest_benchbench.reports.labelled_answers import judged_by_label
 
 JUDGED = frozenset({"match", "mismatch", "known_mismatch"})
 """Outcomes of rows of which an answer is expected, by the manifest or by a list of known wrong answers."""
 
-IDENTITY = ("expected", "media_type", "state", "arm")
+IDENTITY = ("expected", "media_type", "state", "arm", "label")
 """What must not differ between the two rows of a pair, beside the artifact."""
 
 _NOTHING_KNOWN = bytes(TEXT_DIGEST_BYTES)
@@ -31,7 +32,8 @@ class RowKind(NamedTuple):
     """What a comparison sees of a row beside its artifact, base and time: a million rows are of some dozens of kinds.
 
     Attributes:
-        judged: Whether the answer was the expected one; ``None`` where nothing is expected or there is no answer.
+        judged: Whether the answer was the expected one, or the score on the side of the row's label; ``None`` where nothing
+            is expected or there is no answer.
         call: ``cold`` or ``warm`` if the row has a time that counts.
     """
 
@@ -66,7 +68,7 @@ def by_artifact(first: str, second: str) -> Key:
         if side is None or not row.artifact.sha256:
             return None
         about = (row.key.suite, row.key.params, *(facet(row, name) for name in IDENTITY))
-        return side, text_digest(row.artifact.sha256.encode()), about
+        return side, sha256_text_digest(row.artifact.sha256), about
 
     return key
 
@@ -142,7 +144,7 @@ class ComparedRows:
         told = (
             *(row.key.suite, row.key.params, row.key.adapter, settled.outcome, row.outcome, settled.unstable),
             *(detection.status, case.get("state"), case.get("arm")),
-            *(detection.call, detection.adapter_elapsed_ms is None),
+            *(detection.call, detection.adapter_elapsed_ms is None, judged_by_label(settled)),
         )
         try:
             number = self._told.get(told)
@@ -220,7 +222,7 @@ class ComparedRows:
 def _kind_of(settled: SettledRow) -> RowKind:
     row = settled.row
     detection, counts_as = row.detection, standing(settled)
-    judged: Literal["right", "wrong"] | None = None
+    judged = judged_by_label(settled)
     if row.outcome in JUDGED:  # of the attempt that counts; an unstable row is wrong whatever this one said
         judged = "right" if settled.outcome == "match" else "wrong"
     is_timed = detection.status in VERDICTS and detection.adapter_elapsed_ms is not None
@@ -235,7 +237,7 @@ def _question(row: EvidenceRow) -> bytes:
         return _NOTHING_KNOWN
     told = row.case.get
     expected, media_type, state, arm = told("expected"), told("media_type"), told("state"), told("arm")  # as in IDENTITY
-    return text_digest(f"{row.artifact.sha256}\0{expected}\0{media_type}\0{state}\0{arm}".encode())
+    return text_digest(f"{row.artifact.sha256}\0{expected}\0{media_type}\0{state}\0{arm}\0{told('label')}".encode())
 
 
 def _artifact(row: EvidenceRow) -> int:
