@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.attempts import Attempt, RowHistory
-from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, Groups, text_digest
+from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, Groups, sha256_text_digest, text_digest
 from pytest_benchbench.evidence.observation import OUTCOMES, SETTLED, Outcome
 
 _OUTCOME_CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
@@ -108,7 +108,7 @@ class EvidenceIndex:
         self._cases.append(text_digest(key.case_id.encode()))
         self._series.append(self._series_codes.setdefault(series, len(self._series_codes)))
         unread = not head.row_sha256 and head.outcome not in SETTLED  # the manifest could not be read again
-        self._manifest_lines.append(_NOTHING_KNOWN if unread else text_digest(head.row_sha256.encode()))
+        self._manifest_lines.append(_NOTHING_KNOWN if unread else sha256_text_digest(head.row_sha256))
         self._attempts.append(key.attempt)
         self._outcomes.append(_OUTCOME_CODES[head.outcome])
         self._statuses.append(self._status_codes.setdefault(head.detection.status, len(self._status_codes)))

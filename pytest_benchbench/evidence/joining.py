@@ -6,6 +6,7 @@ import hashlib
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -115,10 +116,10 @@ def join_evidence(pieces: Sequence[Piece], target: Path, progress: Progress | No
     begins: list[int] = []
     parts: list[Part] = []
     whole = hashlib.sha256()
-    with target.open("xb") as file:
+    with target.open("xb") as file, ThreadPoolExecutor(1) as beside:
         for piece in pieces:
             begins.append(len(index))
-            parts.append(_append(piece, index, file, whole.update, progress or _nobody))
+            parts.append(_append(piece, index, _Copy(file, whole.update, beside), progress or _nobody))
         file.flush()
         os.fsync(file.fileno())
 
@@ -144,21 +145,60 @@ def _nobody(_: int) -> None:
     return
 
 
-def _append(
-    piece: Piece, index: EvidenceIndex, file: IO[bytes], hash_whole: Callable[[bytes], None], progress: Progress
-) -> Part:
+class _Copy:
+    """Writes and hashes what one part has, in a thread beside the one that reads: both need no interpreter.
+
+    Args:
+        file: The whole.
+        hash_whole: Takes what is written.
+        beside: Of one thread.
+    """
+
+    def __init__(self, file: IO[bytes], hash_whole: Callable[[bytes], None], beside: ThreadPoolExecutor) -> None:
+        self._file = file
+        self._hash_whole = hash_whole
+        self._beside = beside
+        self._digest = hashlib.sha256()
+        self._before: Future[None] | None = None
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes, once those before are written.
+
+        Raises:
+            OSError: Those before could not be.
+        """
+        self._wait()
+        self._before = self._beside.submit(self._write, data)
+
+    def sha256(self) -> str:
+        """Give the digest of all that was taken, once it is written.
+
+        Raises:
+            OSError: The last bytes could not be.
+        """
+        self._wait()
+        return self._digest.hexdigest()
+
+    def _wait(self) -> None:
+        if self._before is not None:
+            self._before.result()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._digest.update(data)
+        self._hash_whole(data)
+
+
+def _append(piece: Piece, index: EvidenceIndex, copy: _Copy, progress: Progress) -> Part:
     """Append the lines of one part; give what is known of it now."""
     run, part = piece.run, piece.part
-    digest = hashlib.sha256()
     lines = size = 0
     batch: list[bytes] = []
 
     def flush() -> None:
         data = b"".join(batch)
         batch.clear()
-        file.write(data)
-        digest.update(data)
-        hash_whole(data)
+        copy.write(data)
         progress(len(data))
 
     source = complete_lines(run.evidence, piece.begin, piece.first)
@@ -173,7 +213,7 @@ def _append(
         if len(batch) == _BATCH:
             flush()
     flush()
-    sha256 = digest.hexdigest()
+    sha256 = copy.sha256()
     if run.is_merged:
         if (lines, size, sha256) != (part.evidence_lines, part.evidence_bytes, part.evidence_sha256):
             raise EvidenceError(f"{run.evidence}: is not what was merged: the lines of run {one_line(part.run_id)} differ")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.carriers import BaseColumn, bases_of
-from pytest_benchbench.evidence.digest_column import DigestColumn, text_digest
+from pytest_benchbench.evidence.digest_column import DigestColumn, sha256_text_digest
 from pytest_benchbench.evidence.grouping import Standing
 from pytest_benchbench.evidence.observation import EvidenceRow, Outcome
 from pytest_benchbench.evidence.reading import SettledRow
@@ -136,7 +136,7 @@ class _Units:
     def add(self, row: EvidenceRow) -> None:
         """Take the next row."""
         if self._artifacts is not None:
-            self._artifacts.append(text_digest(row.artifact.sha256.encode()))
+            self._artifacts.append(sha256_text_digest(row.artifact.sha256))
         if self._bases is not None:
             self._bases.append(row)
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import given, strategies as st
 
-from pytest_benchbench.evidence.digest_column import DigestColumn, distinct, text_digest
+from pytest_benchbench.evidence.digest_column import DigestColumn, distinct, sha256_text_digest, text_digest
 
 digests = st.one_of(
     st.binary(min_size=16, max_size=16),
@@ -57,3 +57,16 @@ def test_a_column_can_grow_after_it_was_grouped():
 @given(numbers=st.lists(st.integers(0, 2**63 - 1), max_size=20).map(lambda few: [*few, *few[::2]]))
 def test_different_numbers_are_those_of_a_set(numbers):
     assert distinct(np.array(numbers, dtype=np.uint64)).tolist() == sorted(set(numbers))
+
+
+hexadecimal = st.text("0123456789abcdefABCDEF ", min_size=62, max_size=66)
+
+
+@given(st.lists(st.one_of(st.text(), hexadecimal, st.binary(min_size=32, max_size=32).map(bytes.hex)), min_size=2))
+def test_a_sha256_is_told_from_every_other_text(texts):
+    told = {text.lower() if len(text) == 64 and " " not in text else text for text in texts}
+    assert len({sha256_text_digest(text) for text in told}) == len(told)
+
+
+def test_no_text_has_the_digest_of_nothing():
+    assert all(any(sha256_text_digest(text)) for text in ("0" * 64, "0" * 32 + "f" * 32, ""))
