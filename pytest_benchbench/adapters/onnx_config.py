@@ -21,6 +21,9 @@ MAX_SIDE = 4096
 MAX_CROPS = 64
 """Largest number of crops of one picture."""
 
+MAX_COLUMNS = 100_001
+"""Numbers that the network may give about one crop."""
+
 MAX_THREADS = 256
 
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -87,7 +90,7 @@ class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     name: Name
     kind: Literal["logit", "probability", "softmax"]
-    index: Annotated[int, msgspec.Meta(ge=0, le=100_000)] | None = None
+    index: Annotated[int, msgspec.Meta(ge=0, lt=MAX_COLUMNS)] | None = None
 
 
 class Resize(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import AdapterUnavailable, Weights
-from pytest_benchbench.adapters.onnx_config import LoadedConfig, PinnedFile
+from pytest_benchbench.adapters.onnx_config import MAX_COLUMNS, LoadedConfig, PinnedFile
 from pytest_benchbench.adapters.onnx_structure import OnnxModelError, read_structure
 from pytest_benchbench.manifests.faults import shown_text
 
@@ -32,6 +32,8 @@ MAX_SHOWN_PIXELS = 1 << 26
 CPU = "CPUExecutionProvider"
 
 _SOURCE_PLACE = re.compile(r"/\S+/onnxruntime/\S+:\d+ ")
+
+_LONGEST_MESSAGE = 2000
 
 _REMOTE_PROVIDERS = frozenset({"AzureExecutionProvider"})
 """Providers that would send pictures to another machine."""
@@ -132,6 +134,8 @@ class OnnxNetwork:
         if not isinstance(answer, np.ndarray) or answer.ndim not in (1, 2) or len(answer) != len(part):
             shape = getattr(answer, "shape", type(answer).__name__)
             raise OnnxModelError(f"output {self._config.output.name}: expected ({len(part)}, C) numbers, got shape {shape}")
+        if (columns := answer.size // len(part)) > MAX_COLUMNS:
+            raise OnnxModelError(f"output {self._config.output.name}: {columns} columns, more than {MAX_COLUMNS}")
         return answer.reshape(len(part), -1).astype(np.float64)
 
     def _open(self, onnxruntime: ModuleType, data: bytes, external: dict[str, bytes], provider: str | None) -> Any:
@@ -262,5 +266,6 @@ def _providers(
 
 def _one_line(error: Exception) -> str:
     """Cut the runtime's message, which may run over lines and begins with a place in its own sources, to one line."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
+    told = str(error)[:_LONGEST_MESSAGE]  # names of a model's nodes stand in it whole, and the pattern's time is quadratic
+    text = " ".join("".join(c if c.isprintable() else " " for c in told).split())
     return f"{type(error).__name__}: {_SOURCE_PLACE.sub('', text)}"[:600]

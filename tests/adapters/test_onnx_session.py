@@ -1,6 +1,7 @@
 """Loading a model by the real ONNX Runtime: pins, external data, providers, and models that do not fit their YAML."""
 
 import hashlib
+import time
 
 import numpy as np
 import pytest
@@ -20,6 +21,12 @@ def network(config, *, provider=None, batch=4):
 
 def pictures(count, value=0.5):
     return np.full((count, 3, 4, 4), value, np.float32)
+
+
+def int64(name, *values):
+    from onnx import numpy_helper
+
+    return numpy_helper.from_array(np.array(values, np.int64), name)
 
 
 def test_runs_have_one_size_and_keep_the_order(onnx_models):
@@ -231,3 +238,24 @@ def test_a_run_that_fails_is_repeated_for_each_picture_alone(onnx_models):
     assert isinstance(answers[1], str)
     assert "\n" not in answers[1]
     assert answers[2].tolist() == [[5.0]]
+
+
+def test_a_long_name_in_a_message_of_the_runtime_costs_nothing(onnx_models):
+    nodes = [("Reshape", ["pixels", "shape"], ["out"], {"name": "/x" * 100_000})]
+    loaded = network(onnx_models.write(onnx_models.model(nodes, constants={"shape": int64("shape", 7, 7)})))
+    begin = time.process_time()
+    (answer,) = loaded.ask([pictures(1)])
+    assert "while running Reshape node. Name:'/x/x" in answer
+    assert len(answer) <= 600
+    assert time.process_time() - begin < 5
+
+
+def test_an_answer_of_more_columns_than_any_detector_has_is_none(onnx_models):
+    nodes = [
+        ("Flatten", ["pixels"], ["flat"], {"axis": 1}),
+        ("Tile", ["flat", "times"], ["out"], {}),
+    ]
+    loaded = network(onnx_models.write(onnx_models.model(nodes, constants={"times": int64("times", 1, 2_500)})), batch=1)
+    assert loaded.ask([pictures(1)]) == ["output out: 120000 columns, more than 100001"]
+    fits = network(onnx_models.write(onnx_models.model(nodes, constants={"times": int64("times", 1, 2_000)})), batch=1)
+    assert fits.ask([pictures(1)])[0].shape == (1, 96_000)
