@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_benchbench.gates.decision import describe_rule
 from pytest_benchbench.reports.escaping import cell, plain
+from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.markdown_flows import worst_slices_section
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, rate_cells, values_of
-from pytest_benchbench.reports.wording import case_line, outcome_line, where
+from pytest_benchbench.reports.wording import case_line, outcome_line, tells_verdicts, where
 
 if TYPE_CHECKING:
     from pytest_benchbench.gates.decision import Decision
@@ -199,6 +200,8 @@ def render_summary(document: Mapping[str, Any], gate: Decision | None, *, report
     if not is_short:
         series = results["tables"]["adapter"]
         identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
+        if recalls := evaluation_lines(dict(results))[:LISTED]:
+            blocks.append("\n".join(f"- {cell(line)}" for line in recalls))
         blocks += worst_slices_section(results, identity)
         answers, errors = ("expected", "observed", "reason"), ("status", "error_type")
         blocks += _list("Mismatches", results["mismatches"], (*identity, *answers))
@@ -245,7 +248,8 @@ def _list(title: str, listing: Line, columns: Sequence[str]) -> Iterator[str]:
 def _states(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
     if not lines:
         return
-    counts = ("rows", "rows_detected", "rows_not_detected", "rows_mismatch", "rows_error", "rows_unavailable")
+    verdicts = ("rows_detected", "rows_not_detected", "rows_mismatch") if tells_verdicts(lines) else ("rows_scored",)
+    counts = ("rows", *verdicts, "rows_error", "rows_unavailable")
     yield "### What the detectors recognised, by state"
     yield pipe_table(
         (*identity, *counts, "rate (k/n)", "95 % interval"),

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_benchbench.gates.decision import Decision, describe_rule
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
-from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_line
+from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_line, tells_verdicts
 
 MISMATCHES = 10
 
@@ -21,7 +21,7 @@ COUNTED = 40
 SLICES = 3
 """How many of the worst slices have a line."""
 
-_ALWAYS = ("rows", "detected", "not_detected")
+_VERDICTS = ("detected", "not_detected")
 _WHERE_ANY = ("scored", "unstable", "error", "unavailable", "not_run")
 
 
@@ -97,11 +97,13 @@ def _attempt(run: Mapping[str, Any]) -> list[str]:
 
 
 def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
-    """Align the rows of each adapter and state; a column that is 0 throughout is left out unless it is a verdict."""
+    """Align the rows of each adapter and state; a column that is 0 throughout is left out unless verdicts are told."""
     if not table:
         return []
     names = [name for name in ("suite", "params") if len({line[name] for line in table}) > 1] + ["adapter", "state"]
-    columns = list(_ALWAYS) + [name for name in _WHERE_ANY if any(line[f"rows_{name}"] for line in table)]
+    columns = ["rows", *(_VERDICTS if tells_verdicts(table) else ())] + [
+        name for name in _WHERE_ANY if any(line[f"rows_{name}"] for line in table)
+    ]
     texts = [[*names, *(column.replace("_", " ") for column in columns)]]
     for line in table[:COUNTED]:
         counts = (line["rows" if column == "rows" else f"rows_{column}"] for column in columns)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pytest_benchbench.reports.escaping import cell
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, rate_cells, text_of, values_of
+from pytest_benchbench.reports.wording import tells_verdicts
 
 LINES: Final = 100
 """How many lines of a table are shown; ``report.json`` has all."""
@@ -26,7 +27,7 @@ _COUNTS: Final = (
     *("rows_detected", "rows_not_detected", "rows_scored", "artifacts", "artifacts_conflicting"),
 )
 
-_ALWAYS: Final = frozenset({"rows_detected", "rows_not_detected", "artifacts"})
+_VERDICTS: Final = frozenset({"rows_detected", "rows_not_detected"})
 
 _PERCENTILES: Final = ("p50_ms", "p90_ms", "p95_ms")
 
@@ -66,7 +67,8 @@ def verdict_sections(results: Line, identity: Sequence[str]) -> Iterator[str]:
 def _verdict_table(lines: Sequence[Line], identity: Sequence[str]) -> Iterator[str]:
     """Write a table: the columns that say something, the worst lines first, those alike in their order."""
     worst_first = sorted(lines, key=lambda line: -(line["rows_mismatch"] + line["rows_error"]))
-    counts = [name for name in _COUNTS if name in _ALWAYS or any(line[name] for line in lines)]
+    always = {"artifacts"} | (_VERDICTS if tells_verdicts(lines) else set())
+    counts = [name for name in _COUNTS if name in always or any(line[name] for line in lines)]
     header = [name.removeprefix("artifacts_") for name in counts]
     further = _further_columns(lines)
     yield pipe_table(

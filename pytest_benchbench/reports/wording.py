@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_benchbench.evidence.opened_split import opening_of
@@ -34,6 +34,13 @@ def where(entry: dict[str, Any]) -> str:
     if entry["line"] is not None:
         return f"{entry['manifest']}:{entry['line']}"
     return entry["manifest"] if entry["pointer"] is None else f"{entry['manifest']}#{entry['pointer']}"
+
+
+def tells_verdicts(lines: Iterable[Mapping[str, Any]]) -> bool:
+    """Say whether counts of verdicts are worth a column: not where every answer is a score, which detects nothing."""
+    lines = list(lines)
+    is_scored = any(line.get("rows_scored") for line in lines)
+    return not is_scored or any(line.get("rows_detected") or line.get("rows_not_detected") for line in lines)
 
 
 def case_line(entry: dict[str, Any]) -> str:

@@ -63,3 +63,56 @@ def test_a_score_that_is_gone_is_a_lost_verdict_whatever_the_label(row, compared
 def test_a_row_of_another_label_is_another_case(row, compared):
     with pytest.raises(CannotCompareError, match="label"):
         compared([row("a", 1)], [row("a", 0)]).check()
+
+
+def test_where_every_answer_is_a_score_nothing_says_that_nothing_was_detected(row, report):
+    from pytest_benchbench.reports.github import render_summary
+    from pytest_benchbench.reports.html.columns_of import fields_of
+    from pytest_benchbench.reports.html.view import table_of
+    from pytest_benchbench.reports.lines import terminal_lines
+    from pytest_benchbench.reports.markdown import render_markdown
+
+    document = report([row("a"), row("r", 0, 0.2)])
+    table = document["results"]["tables"]["adapter_state"]
+    texts = [
+        *terminal_lines(document),
+        *(line for line in render_markdown(document).splitlines() if line.startswith("|")),
+        *(column.title for column in table_of("t", "", table, fields_of(table, ["adapter"])).columns),
+        *(line for line in render_summary(document, None, report="r").splitlines() if line.startswith(("|", "-"))),
+    ]
+    assert not [text for text in texts if "detected" in text and "rate" not in text]
+    assert any("AI recall 1.0000 (1/1" in text for text in texts if text.startswith("- "))
+
+
+@pytest.mark.parametrize(
+    ("more", "mood", "headline"),
+    [
+        ([], "warn", "2 rows scored, and no rule decided about them"),
+        ([{"row_id": "e", "score": None, "status": "timeout"}], "bad", "1 of 3 rows is without a score"),
+    ],
+)
+def test_a_page_of_scores_does_not_say_that_nothing_was_wrong(row, report, more, mood, headline):
+    from pytest_benchbench.reports.html.verdict import verdict_of
+
+    found = verdict_of(report([row("a", 1, 0.1), row("r", 0, 0.2), *(row(**each) for each in more)]), None)
+    assert (found.mood, found.headline) == (mood, headline)
+    assert any("AI recall 0.0000" in line for line in found.lines)
+
+
+def test_a_page_shows_rows_on_the_wrong_side_one_by_one(row):
+    import msgspec
+
+    from pytest_benchbench.evidence.observation import EvidenceRow
+    from pytest_benchbench.evidence.reading import SettledRow
+    from pytest_benchbench.reports.html.case_cards import case_cards
+    from pytest_benchbench.reports.html.cases import Cases
+
+    cases = Cases()
+    for given_row in [row("a"), row("missed", 1, 0.64), row("alarm", 0, 0.65), row("r", 0, 0.1)]:
+        read = msgspec.convert(given_row, EvidenceRow)
+        cases.add(SettledRow(read, read.outcome, False, 1, b""))
+    cards = case_cards(cases.shown(), {})
+    assert [(card.title, card.outcome, card.line) for card in cards] == [
+        ("alarm", "wrong_score", "onnx: expected real, observed AI"),
+        ("missed", "wrong_score", "onnx: expected AI, observed real"),
+    ]

@@ -14,6 +14,7 @@ from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.html.failing import FailingCase, Key
 from pytest_benchbench.reports.html.figure import CasePictures, Figure
 from pytest_benchbench.reports.html.view import shown
+from pytest_benchbench.reports.labelled_answers import label_side, score_side
 
 _NO_PICTURES = CasePictures()
 
@@ -71,16 +72,17 @@ def node_of(case: FailingCase) -> str:
 def _card(number: int, case: FailingCase, pictures: CasePictures, run: int | None) -> CaseCard:
     row, settled = case.row, case.settled
     detection = row.detection
-    expected = facet(row, "expected")
+    side = label_side(row)
+    expected, observed = (facet(row, "expected"), detection.status) if side is None else (side, score_side(row))
     error = None if row.error is msgspec.UNSET else row.error
     why = detection.reason if error is None else f"{error.type}: {error.message}"
-    wanted = f"expected {shown(expected)}, observed {shown(detection.status)}" if error is None else "no verdict"
+    wanted = f"expected {shown(expected)}, observed {shown(observed)}" if error is None else "no verdict"
     who = plain(row.key.adapter) if run is None else f"{plain(row.key.adapter)} in run {run}"
     return CaseCard(
         id=f"case-{number}",
         node=node_of(case),
         run=row.run_id,
-        outcome="unstable" if settled.unstable else settled.outcome,
+        outcome="unstable" if settled.unstable else case.why,
         title=plain(row.key.case_id),
         line=": ".join(part for part in (who, wanted, shown(why) if why else "") if part),
         facts=[(name, shown(value)) for name, value in _facts(case) if value is not None],
@@ -96,7 +98,7 @@ def _facts(case: FailingCase) -> Iterator[tuple[str, Any]]:
     yield "adapter", key.adapter
     yield "suite", key.suite
     yield "parameters", key.params
-    yield "expected", facet(row, "expected")
+    yield "expected", facet(row, "expected") or label_side(row)
     yield "observed", detection.status
     yield "reason", detection.reason
     if row.error is not msgspec.UNSET:

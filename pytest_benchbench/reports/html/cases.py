@@ -21,8 +21,10 @@ from pytest_benchbench.evidence.case_names import node_name
 from pytest_benchbench.evidence.grouping import facet
 from pytest_benchbench.evidence.observation import DetectionRecord, EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.evidence.recorded_scores import KIND
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.html.failing import FAILING, FailingCase, FailingCases
+from pytest_benchbench.reports.labelled_answers import label_side
 from pytest_benchbench.reports.wording import WORST_FIRST
 
 ROWS = 250_000
@@ -126,7 +128,7 @@ class Cases:
 
     def add(self, settled: SettledRow) -> None:
         """Take one settled row."""
-        if settled.outcome in FAILING:
+        if settled.outcome in FAILING or settled.row.kind == KIND:
             self.failing.add(settled)
         outcome = self._outcomes[settled.outcome]
         outcome.rows += 1
@@ -145,7 +147,7 @@ class Cases:
         # one display: a tuple joined from parts costs as much again
         said = (
             key.suite, key.params, key.adapter, row.detection.status, row.manifest.name, row.run_id, unstable,
-            case.get("state"), transform, case.get("arm"), case.get("expected"),
+            case.get("state"), transform, case.get("arm"), case.get("expected"), case.get("label"),
         )  # fmt: skip
         try:
             return self._numbers[said]
@@ -160,7 +162,8 @@ class Cases:
     def _new_kind(self, row: EvidenceRow, *, unstable: bool) -> int | None:
         told = (
             *(text if text is None else plain(text) for text in (row.key.suite, row.key.params, row.key.adapter)),
-            *(facet(row, name) for name in ("state", "transform", "arm", "expected")),
+            *(facet(row, name) for name in ("state", "transform", "arm")),
+            facet(row, "expected") or label_side(row),
             *(row.detection.status, row.manifest.name, row.run_id),
             unstable,
         )

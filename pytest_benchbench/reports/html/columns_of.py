@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from pytest_benchbench.reports.html.view import (
@@ -17,6 +17,7 @@ from pytest_benchbench.reports.html.view import (
     value_field,
 )
 from pytest_benchbench.reports.pipe_tables import range_text
+from pytest_benchbench.reports.wording import tells_verdicts
 
 _SERIES = ("adapter", "suite", "params")
 
@@ -32,6 +33,8 @@ _FIRST = (
 
 _ALWAYS = frozenset({"rows", "rows_detected", "rows_not_detected", "n", "artifacts"})
 """Columns that are shown although they may be 0 throughout."""
+
+_VERDICTS = frozenset({"rows_detected", "rows_not_detected"})
 
 _SAID_BY_THE_RATE = frozenset({"artifacts_detected", "artifacts_not_detected", "artifacts_scored", "certifies_erasure"})
 
@@ -60,14 +63,15 @@ def fields_of(lines: Sequence[Line], identity: Sequence[str]) -> list[Field]:
     names = dict.fromkeys(name for line in lines for name in line)
     first = [name for name in (*identity, *_FIRST) if name in names]
     rest = [name for name in names if name not in first and name not in _SERIES and name not in _SAID_BY_THE_RATE]
-    return [made for name in (*first, *rest) for made in _fields(name, [line.get(name) for line in lines])]
+    always = _ALWAYS if tells_verdicts(lines) else _ALWAYS - _VERDICTS
+    return [made for name in (*first, *rest) for made in _fields(name, [line.get(name) for line in lines], always)]
 
 
-def _fields(name: str, values: Sequence[Any]) -> Iterator[Field]:
+def _fields(name: str, values: Sequence[Any], always: Set[str]) -> Iterator[Field]:
     title = _TITLES.get(name, name.removeprefix("rows_").replace("_", " "))
     example = next((value for value in values if isinstance(value, Mapping) and value), None)
     if example is None:
-        yield value_field(name, title, is_optional=name not in _ALWAYS)
+        yield value_field(name, title, is_optional=name not in always)
     elif "wilson95_low" in example:
         has_own_name = name != "detected_rate_of_artifacts"
         yield from rate_fields(

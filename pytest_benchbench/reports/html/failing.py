@@ -10,10 +10,11 @@ import msgspec
 
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow
+from pytest_benchbench.reports.labelled_answers import judged_by_label
 from pytest_benchbench.reports.ordering import Listing
 
-FAILING = ("mismatch", "error", "known_mismatch")
-"""Outcomes of the cases that are shown one by one."""
+FAILING = ("mismatch", "wrong_score", "error", "known_mismatch")
+"""What cases are that are shown one by one: outcomes, and labelled rows whose score is on the wrong side."""
 
 SHOWN = 200
 """How many cases are shown one by one."""
@@ -42,20 +43,25 @@ class FailingCase:
         return self.settled.row
 
     @property
+    def why(self) -> str:
+        """Why it is shown, one of ``FAILING``."""
+        return _why(self.settled)
+
+    @property
     def key(self) -> Key:
         """Tells the cases of a page apart: the run, suite, adapter, case and parameters."""
         return (self.row.run_id, *self.row.key.row)
 
 
 class FailingCases:
-    """Keeps the first cases of each outcome in ``FAILING``, in the order of their manifests."""
+    """Keeps the first cases of each kind in ``FAILING``, in the order of their manifests."""
 
     def __init__(self) -> None:
         self._listings = {outcome: Listing(SHOWN) for outcome in FAILING}
 
     def add(self, settled: SettledRow) -> None:
         """Take one settled row."""
-        if (listing := self._listings.get(settled.outcome)) is None:
+        if (listing := self._listings.get(_why(settled))) is None:
             return
         manifest = settled.row.manifest
         place = (manifest.name, manifest.line or 0, manifest.pointer or "")
@@ -63,14 +69,18 @@ class FailingCases:
         listing.add((place, case.key), {"case": case})
 
     def shown(self) -> list[FailingCase]:
-        """Give at most ``SHOWN`` cases, mismatches first; each outcome has equally many places as long as it has cases."""
+        """Give at most ``SHOWN`` cases, mismatches first; each kind has equally many places as long as it has cases."""
         kinds = [[entry["case"] for entry in listing.document()["listed"]] for listing in self._listings.values()]
         dealt = [case for cases in zip_longest(*kinds) for case in cases if case is not None][:SHOWN]
-        return sorted(dealt, key=lambda case: FAILING.index(case.settled.outcome))
+        return sorted(dealt, key=lambda case: FAILING.index(case.why))
 
     def count(self) -> int:
         """How many cases failed, shown or not."""
         return sum(listing.document()["count"] for listing in self._listings.values())
+
+
+def _why(settled: SettledRow) -> str:
+    return "wrong_score" if judged_by_label(settled) == "wrong" else settled.outcome
 
 
 def _bounded(settled: SettledRow) -> FailingCase:

@@ -163,9 +163,9 @@ def _failing_note(shown_cases: int, failed: int) -> str:
     names = [name.replace("_", " ") for name in FAILING]
     kinds = f"{', '.join(names[:-1])} and {names[-1]}"
     if shown_cases == failed:
-        return f"All {failed} cases whose outcome is {kinds}, with their evidence."
+        return f"All {failed} cases of the kinds {kinds}, with their evidence."
     return (
-        f"{shown_cases} of {failed} cases whose outcome is {kinds}, with their evidence: of each outcome equally many where "
+        f"{shown_cases} of {failed} cases of the kinds {kinds}, with their evidence: of each kind equally many where "
         "there are enough, the first ones of the manifests. The list of all cases and evidence.jsonl have the others."
     )
 

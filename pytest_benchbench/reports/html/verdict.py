@@ -10,10 +10,14 @@ import msgspec
 
 from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.gates.describing import class_room
+from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.html.view import Field, Table, cell, shown, table_of, value_field
 from pytest_benchbench.reports.wording import WORST_FIRST, attempt_line, outcome_line
 
 Mood = Literal["ok", "warn", "bad"]
+
+RECALLS = 12
+"""How many lines tell what labelled rows come to."""
 
 _MOODS: Mapping[str, Mood] = {"pass": "ok", "refused": "bad", "inconclusive": "warn"}
 
@@ -50,25 +54,29 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
     outcomes, unstable = results["outcomes"], results["unstable"]["count"]
     gaps = list(_gaps(document["environment"], outcomes))
     failed = outcomes["mismatch"] + outcomes["error"]
+    is_scored = _is_scored(results)
     mood: Mood
     if gate is not None:
         mood, headline = _MOODS[gate.decision], f"Gate {shown(gate.policy.name)}: {gate.decision}"
     elif not results["rows"]:
         mood, headline = "warn", "Nothing was measured"
     elif failed:
-        mood, headline = "bad", f"{failed} of {_rows(results['rows'])} {'is' if failed == 1 else 'are'} wrong or an error"
+        what = "without a score" if is_scored else "wrong or an error"
+        mood, headline = "bad", f"{failed} of {_rows(results['rows'])} {'is' if failed == 1 else 'are'} {what}"
+    elif is_scored:
+        missing = "; the evidence is incomplete" if gaps else ""
+        mood, headline = "warn", f"{_rows(results['rows'])} scored, and no rule decided about them{missing}"
     elif gaps:
         mood, headline = "warn", "No mismatch and no error, but the evidence is incomplete"
     else:
         known = f", apart from {outcomes['known_mismatch']} known" if outcomes["known_mismatch"] else ""
         mood, headline = "ok", f"No mismatch and no error in {_rows(results['rows'])}{known}"
-    lines = [f"{outcome_line(results)}."]
+    lines = [f"{outcome_line(results)}.", *_recalls(results)]
     if (attempt := attempt_line(document["environment"])) is not None:
         lines.append(f"Opening: {shown(attempt)}.")
     if gate is None:
-        lines.append(
-            "No gate ran: whether this is good enough was decided by no rule but that no row may be wrong or an error."
-        )
+        but = "an error" if is_scored else "wrong or an error"
+        lines.append(f"No gate ran: whether this is good enough was decided by no rule but that no row may be {but}.")
     elif failed:
         lines.append("Mismatches and errors fail a run whatever the gate says.")
     if unstable:
@@ -83,6 +91,19 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
         gaps=gaps,
         rules=None if gate is None else _rules(gate),
     )
+
+
+def _is_scored(results: Mapping[str, Any]) -> bool:
+    """Say whether every row is a labelled one with a score, or with what stands in its place."""
+    evaluation = results.get("evaluation")
+    return evaluation is not None and sum(line["rows"] for line in evaluation["series"]) == results["rows"]
+
+
+def _recalls(results: Mapping[str, Any]) -> Iterator[str]:
+    lines = evaluation_lines(dict(results))
+    yield from (f"{line}." for line in lines[:RECALLS])
+    if (more := len(lines) - RECALLS) > 0:
+        yield f"{more} more such lines are not shown here."
 
 
 def _rows(count: int) -> str:
