@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from pytest_benchbench.adapters.calibrator import Calibrator, Candidate
+from pytest_benchbench.adapters.calibrator import MAX_CALIBRATOR_BYTES, Calibrator, Candidate
 from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.evidence.calibrating import calibrate
 from pytest_benchbench.evidence.calibration_rows import CalibrationError, read_calibration_rows
@@ -102,6 +102,11 @@ def command(
         raise click.ClickException(str(error)) from None
     calibrator = calibrate(rows, folds=folds, salt=salt)
     data = calibrator.encoded()
+    if len(data) > MAX_CALIBRATOR_BYTES:
+        raise click.ClickException(
+            f"the folds of {len(calibrator.folds.of_base) if calibrator.folds else 0} bases take {len(data)} bytes, "
+            f"more than the {MAX_CALIBRATOR_BYTES} that are read; shorten the names of the bases"
+        )
     write_output(output, data)
     sha256 = hashlib.sha256(data).hexdigest()
     for note in notes:

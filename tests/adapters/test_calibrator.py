@@ -1,5 +1,6 @@
 import hashlib
 import json
+import tracemalloc
 
 import msgspec
 import pytest
@@ -214,3 +215,15 @@ def test_every_mapping_survives_its_file(slope, intercept, method):
     again = parse_calibrator(calibrator.encoded(), name="c.json")
     assert again.mapping == calibrator.mapping
     assert again.apply(0.3).hex() == calibrator.apply(0.3).hex()
+
+
+def test_a_large_file_that_is_no_calibrator_is_refused_without_being_held_in_memory():
+    written = json.dumps(STATED).removesuffix("}").encode()
+    bomb = written + b', "missing": [' + b"[]," * 700_000 + b"[]]}"
+    tracemalloc.start()
+    try:
+        with pytest.raises(CalibratorError, match=r"^c\.json: missing\[0\]: expected str, got array$"):
+            parse_calibrator(bomb, name="c.json")
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(bomb)
+    finally:
+        tracemalloc.stop()

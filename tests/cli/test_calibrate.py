@@ -137,6 +137,15 @@ def test_of_two_processes_one_writes(here):
     assert sorted(path.name for path in here.iterdir()) == ["c.json", "scores.jsonl"]
 
 
+def test_a_calibrator_that_could_not_be_read_is_not_written(here, monkeypatch):
+    monkeypatch.setattr(sys.modules["pytest_benchbench.cli.calibrate"], "MAX_CALIBRATOR_BYTES", 1000)
+    put(score_rows())
+    result = invoke("scores.jsonl", "c.json")
+    assert result.exit_code == 1
+    assert "the folds of 200 bases take" in result.stderr
+    assert not (here / "c.json").exists()
+
+
 def test_a_missing_folder_is_named_before_anything_is_read(here):
     put(["no row"])
     result = invoke("scores.jsonl", "new/c.json")
