@@ -26,6 +26,8 @@ WARNINGS: Final = {
     "one-sided": "every row is called the same, although both classes occur",
 }
 
+_RECALLS: Final = (("AI recall", "ai_recall"), ("real", "real_recall"))
+
 _RATES: Final = ("ai_recall", "real_recall", "false_positive_rate", "precision")
 
 
@@ -54,11 +56,21 @@ def evaluation_lines(results: Line) -> list[str]:
             overall = found["overall"]
             told = overall if overall["bases"] is None else overall["bases"]
             unit = "rows" if overall["bases"] is None else "bases"
-            recalls = [f"{of} {_recall(told[name])}" for of, name in (("AI recall", "ai_recall"), ("real", "real_recall"))]
+            recalls = [f"{of} {_recall(told[name])}" for of, name in _RECALLS]
             terminal = sum(overall["terminal"].values())
             without = f", {terminal} row{'' if terminal == 1 else 's'} without a score" if terminal else ""
-            lines.append(f"{name}: {quantity}: {', '.join(recalls)} of {unit}{without}")
+            lacking = f"; {told_lack}" if (told_lack := lacking_bases(overall)) is not None else ""
+            lines.append(f"{name}: {quantity}: {', '.join(recalls)} of {unit}{without}{lacking}")
     return lines
+
+
+def lacking_bases(overall: Line) -> str | None:
+    """Say how many bases failed because rows of them are missing, as in one shard of several; ``None`` without any."""
+    bases = overall["bases"]
+    if bases is None or not (lacking := bases["with_missing_derivatives"]):
+        return None
+    rows = ", ".join(f"{of} {overall[name]['k']}/{overall[name]['n']}" for of, name in _RECALLS)
+    return f"{lacking} of {bases['count']} bases lack rows of required derivatives and count as failed (of rows: {rows})"
 
 
 def _recall(rate: Line) -> str:
@@ -145,6 +157,8 @@ def _tables(found: Line) -> Iterator[str]:
         [["rows", *_intervals(overall)], *([] if overall["bases"] is None else [["bases", *_intervals(overall["bases"])]])],
     )
     yield from _clustered(overall)
+    if (lacking := lacking_bases(overall)) is not None:
+        yield f"{lacking}."
     if found["worst_slices"]:
         yield "Worst slices:"
         yield pipe_table(

@@ -92,6 +92,21 @@ def test_people_are_told(report, row):
     assert "| rows | 3 | 1 | 1 | 1 | 0 |" in text
 
 
+def test_people_are_told_which_bases_lack_rows(report, row):
+    """One shard of several has some rows of a base, and its bases fail for that alone."""
+    from pytest_benchbench.reports.html.labelled import evaluation_sections
+
+    rows = [row("a", transform="none"), row("a-jpeg", baseId="a", transform="jpeg-50"), row("b", transform="jpeg-50")]
+    document = report(rows)
+    lacking = "1 of 2 bases lack rows of required derivatives and count as failed (of rows: AI recall 3/3, real 0/0)"
+    assert [line for line in terminal_lines(document) if line.endswith(f"of bases; {lacking}")]
+    assert f"\n{lacking}.\n" in render_markdown(document)
+    (section,) = evaluation_sections(document["results"])
+    assert any(note.endswith(f": {lacking}.") for note in section.notes)
+    whole = report([*rows, row("b-plain", baseId="b", transform="none")])
+    assert not any("lack rows" in line for line in [*terminal_lines(whole), render_markdown(whole)])
+
+
 def test_people_are_told_why_there_are_no_figures(report, row):
     document = report([row("a"), row("b", modelSha256="b" * 64)])
     assert any("no figures: modelSha256: rows differ" in line for line in terminal_lines(document))

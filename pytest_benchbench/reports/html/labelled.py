@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pytest_benchbench.reports.evaluation_markdown import QUANTITIES, WARNINGS, derivative, scores_of, told_series
+from pytest_benchbench.reports.evaluation_markdown import (
+    QUANTITIES,
+    WARNINGS,
+    derivative,
+    lacking_bases,
+    scores_of,
+    told_series,
+)
 from pytest_benchbench.reports.html.view import (
     Cell,
     Field,
@@ -46,6 +53,11 @@ def evaluation_sections(results: Line) -> Iterator[Section]:
             f"{QUANTITIES[quantity]}: {WARNINGS[warning]}; its figures say little."
             for quantity, found in scores_of(line)
             for warning in found["distribution"]["warnings"]
+        ]
+        notes += [
+            f"{QUANTITIES[quantity]}: {lacking}."
+            for quantity, found in scores_of(line)
+            if (lacking := lacking_bases(found["overall"])) is not None
         ]
         yield Section(
             f"labelled-{number}",
