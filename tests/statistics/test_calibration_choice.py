@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.statistics.calibration import Scored, fit
-from pytest_benchbench.statistics.calibration_choice import Assessment, CalibrationSet, OutOfFold, assess, choose
+from pytest_benchbench.statistics.calibration_choice import TIE, Assessment, CalibrationSet, OutOfFold, assess, choose
 from pytest_benchbench.statistics.classification import Confusion
 from pytest_benchbench.statistics.score_mapping import ScoreMapping
 
@@ -78,7 +78,18 @@ def test_the_gain_must_exceed_one_standard_error(method, wrong, eligible):
     assert found.out_of_fold.gain > 0
     assert (found.out_of_fold.gain > found.out_of_fold.gain_se) is eligible
     assert found.eligible is eligible
-    assert eligible or found.reason.startswith("out of fold the Brier score is not lower by more than one standard error (")
+    told = f"{found.out_of_fold.gain:.3g} lower, standard error {found.out_of_fold.gain_se:.3g}"
+    assert found.reason == (
+        f"out of fold the Brier score is lower by more than one standard error ({told}), and nothing is worse"
+        if eligible
+        else f"out of fold the Brier score is not lower by more than one standard error ({told})"
+    )
+
+
+def test_a_mapping_that_is_worse_out_of_fold_is_told_so():
+    found = assess(sample([*[(AI, [0.999])] * 10, *[(REAL, [0.001])] * 9, (REAL, [0.002])]))["platt"]
+    assert not found.eligible
+    assert f"({-found.out_of_fold.gain:.3g} higher, standard error " in found.reason
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt"])
@@ -187,6 +198,7 @@ def assessment(method, brier, eligible=True):
         ((0.09, True), (0.10, True), "temperature"),
         ((0.09, True), (0.09, True), "temperature"),
         ((0.09, True), (0.09 - 1e-13, True), "temperature"),
+        ((0.09, True), (0.09 - TIE, True), "temperature"),
         ((0.10, True), (0.09, False), "temperature"),
         ((0.10, False), (0.09, True), "platt"),
         ((0.10, False), (0.09, False), "identity"),

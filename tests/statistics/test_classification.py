@@ -189,6 +189,7 @@ def test_a_base_of_both_labels_is_refused():
     with pytest.raises(TwoLabelsError) as error:
         outcomes([(0, 1, 0.1, None), (1, 0, 0.1, None), (0, -1, 0.1, None), (0, 0, 0.2, None)])
     assert (error.value.first, error.value.second) == (0, 3)
+    assert str(error.value) == "rows 0 and 3 are of one base and have different labels"
 
 
 def test_a_row_without_label_fails_its_base():

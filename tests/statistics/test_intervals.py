@@ -238,6 +238,10 @@ def test_resolvable_rates(n, rate):
     assert resolvable_rate(n) == pytest.approx(rate, abs=1e-12)
 
 
+def test_a_resolvable_rate_has_the_confidence_that_is_asked_for():
+    assert resolvable_rate(100, 0.5) == wilson_interval(0, 100, 0.5)[1] < resolvable_rate(100)
+
+
 def test_resolvable_rate_of_nothing():
     assert resolvable_rate(0) is None
 

@@ -57,6 +57,10 @@ def test_summary_of_the_ranks():
     assert Latency.of([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0, 8.0, 9.0, 10.0]) == Latency(10, 5.0, 9.0, 10.0, 10.0)
 
 
+def test_each_percentile_of_a_summary_is_its_own():
+    assert Latency.of(float(number) for number in range(1, 1001)) == Latency(1000, 500.0, 900.0, 950.0, 1000.0)
+
+
 def test_no_call_has_no_summary():
     assert Latency.of([]) is None
 

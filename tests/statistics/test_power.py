@@ -160,6 +160,14 @@ def test_a_rule_that_cannot_hold_is_never_passed():
     assert tolerable_rate(100, None, 0.5) is None
 
 
+def test_where_all_may_fail_every_rate_passes():
+    assert tolerable_rate(5, 5, 0.9) == 1.0
+
+
+def test_what_is_always_wrong_fails_every_base():
+    assert base_failure_rate(1.0, 3) == 1.0
+
+
 def test_without_trials_nothing_fails():
     assert pass_probability(0, 0, 0.5) == 1
     assert most_failures(OBSERVED_RECALL, 0) is None

@@ -31,6 +31,24 @@ def test_raw_score_at_the_threshold_of_a_platt_mapping():
     assert ScoreMapping("platt", 0.686601583134, -0.174852599932).raw_at(0.65) == pytest.approx(0.76065297, abs=1e-8)
 
 
+def test_raw_score_at_the_threshold_of_the_identity():
+    assert ScoreMapping("identity").raw_at(0.65) == 0.65
+
+
+@pytest.mark.parametrize(
+    ("mapping", "probability"),
+    [
+        (ScoreMapping("temperature", 0.01), 0.65),
+        (ScoreMapping("temperature", 0.01), 0.35),
+        (ScoreMapping("platt", 1.0, -20.0), 0.65),
+        (ScoreMapping("platt", 1.0, 20.0), 0.65),
+    ],
+)
+def test_no_raw_score_has_a_probability_beyond_those_of_clipped_ones(mapping, probability):
+    assert not mapping.apply(0.0) <= probability <= mapping.apply(1.0)
+    assert mapping.raw_at(probability) is None
+
+
 def test_the_formula():
     mapping = ScoreMapping("platt", 2.0, -1.0)
     assert mapping.apply(0.7) == pytest.approx(1 / (1 + math.exp(-(2 * math.log(0.7 / 0.3) - 1))), rel=1e-15)

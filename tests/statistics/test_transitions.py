@@ -46,6 +46,12 @@ def test_a_share_has_the_interval_of_wilson(count):
     assert (share.low, share.high) == pytest.approx(proportion_confint(*count, method="wilson"), abs=1e-12)
 
 
-def test_negative_counts_are_refused():
+@pytest.mark.parametrize("place", range(4))
+def test_negative_counts_are_refused(place):
     with pytest.raises(ValueError, match="at least 0"):
-        Transitions(1, -1, 0, 0)
+        Transitions(*(-1 if number == place else 1 for number in range(4)))
+
+
+def test_change_has_the_confidence_that_is_asked_for():
+    assert Transitions(9, 3, 1, 7).change(0.5) == paired_difference(9, 1, 3, 7, 0.5)
+    assert Transitions(9, 3, 1, 7).change(0.5) != Transitions(9, 3, 1, 7).change()
