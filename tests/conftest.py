@@ -106,7 +106,14 @@ class RunDirectories:
         document = copy.deepcopy({key: value for key, value in (document | changes).items() if value is not None})
         (path / "run.json").write_text(json.dumps(document))
         (path / "evidence.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.report(path)
         return path
+
+    @staticmethod
+    def report(path):
+        """Let the report of a run be one of its evidence as it is."""
+        sha256 = hashlib.sha256((path / "evidence.jsonl").read_bytes()).hexdigest()
+        (path / "report.json").write_text(json.dumps({"inputs": {"evidence": {"sha256": sha256}}}))
 
 
 @pytest.fixture

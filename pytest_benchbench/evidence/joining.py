@@ -218,13 +218,12 @@ def _append(piece: Piece, index: EvidenceIndex, copy: _Copy, progress: Progress)
         if (lines, size, sha256) != (part.evidence_lines, part.evidence_bytes, part.evidence_sha256):
             raise EvidenceError(f"{run.evidence}: is not what was merged: the lines of run {one_line(part.run_id)} differ")
         return part
-    reported = run.reported_sha256() if part.finished is not None else None
     return msgspec.structs.replace(
         part,
         evidence_sha256=sha256,
         evidence_lines=lines,
         evidence_bytes=size,
-        is_altered=reported is not None and reported != sha256,
+        is_altered=run.is_altered(sha256),
     )
 
 

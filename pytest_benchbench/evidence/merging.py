@@ -17,7 +17,7 @@ import msgspec
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.joining import JoinedPart, Piece
 from pytest_benchbench.evidence.opened_split import OPENING, joined_opening
-from pytest_benchbench.evidence.recorded_run import Planned, RecordedRun
+from pytest_benchbench.evidence.recorded_run import ALTERED, Planned, RecordedRun
 
 INDIFFERENT = frozenset({"arguments", "shard", "gate", "crash_retries", "require_available", "expectations"})
 """Options that change neither the plan nor an observation: all others must agree. Of expectations the bytes must."""
@@ -237,7 +237,7 @@ def _losses(joined: JoinedPart) -> tuple[list[str], list[str], int]:
     elif part.exit_status in _ENDED_BADLY:
         unknown.append(f"ended with exit code {part.exit_status} ({_ENDED_BADLY[part.exit_status]})")
     if part.is_altered:
-        unknown.append("its evidence is not what its report was made from")
+        unknown.append(ALTERED)
     if planned is not None:
         if planned.lost:
             known.append(f"{_rows(planned.lost)} lost")

@@ -25,6 +25,10 @@ _Moment = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(
 """UTC; of two of them the later one is the greater text."""
 
 
+ALTERED = "no report was made from its evidence as it is"
+"""What a part lacks that is altered."""
+
+
 class RecordedRunError(Exception):
     """A directory that is not that of a run, or damaged; one line that names it."""
 
@@ -60,7 +64,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         interrupted: Whether its session was interrupted.
         started: When it began.
         finished: When it ended.
-        is_altered: Whether its evidence was not what its report had been made from.
+        is_altered: Whether its evidence was not what its report had been made from, or there was no report.
         has_failed: Whether something failed, by its exit code or, where that hides it, by what it kept of failed tests.
     """
 
@@ -165,8 +169,15 @@ class RecordedRun:
         """The file of observations."""
         return self.path / EVIDENCE
 
-    def reported_sha256(self) -> str | None:
-        """Give the digest of the evidence that the report was made from; ``None`` where no report says one."""
+    def is_altered(self, sha256: str) -> bool:
+        """Say whether the evidence is not what the report of the finished run was made from, or no report says what it was.
+
+        Args:
+            sha256: Of the evidence as it is.
+        """
+        return "finished" in self.document and self._reported_sha256() != sha256
+
+    def _reported_sha256(self) -> str | None:
         try:
             with (self.path / REPORT).open("rb") as file:
                 report = msgspec.json.decode(file.read(MAX_RUN_BYTES), type=_Report)

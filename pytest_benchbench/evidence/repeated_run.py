@@ -13,9 +13,8 @@ from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.joining import JoinedPart, Piece
 from pytest_benchbench.evidence.merging import take_stock
 from pytest_benchbench.evidence.reading import EvidenceError, IndexedEvidence, index_evidence
-from pytest_benchbench.evidence.recorded_run import EVIDENCE, RUN, Planned, RecordedRun, RecordedRunError, read_run
+from pytest_benchbench.evidence.recorded_run import ALTERED, EVIDENCE, RUN, Planned, RecordedRun, RecordedRunError, read_run
 
-_ALTERED = "its evidence is not what its report was made from"
 _UNKNOWN = f"evidence without {RUN}: nobody knows whether it is all"
 
 
@@ -76,13 +75,12 @@ def read_repeated_run(path: Path, progress: Callable[[int], None] | None = None)
         directory = path.parent
     recorded = read_run(directory)
     evidence = _indexed(recorded.evidence, progress)
-    reported = recorded.reported_sha256()
-    is_altered = reported is not None and reported != evidence.sha256
+    is_altered = recorded.is_altered(evidence.sha256)
     if recorded.is_merged:
         planned, gaps = _said(recorded)
-        return RepeatedRun(path, recorded, evidence, planned, (*gaps, *([_ALTERED] if is_altered else [])))
+        return RepeatedRun(path, recorded, evidence, planned, (*gaps, *([ALTERED] if is_altered else [])))
     (part,) = recorded.parts
-    part = msgspec.structs.replace(part, is_altered=is_altered and part.finished is not None)
+    part = msgspec.structs.replace(part, is_altered=is_altered)
     ended = evidence.settlement.ended(0, len(evidence.settlement.attempts))
     whole = take_stock([JoinedPart(Piece(recorded, part, 0, 1), part, ended)], [recorded])
     gaps = tuple(gap.removeprefix(f"{part.label}: ") for gap in whole.gaps)

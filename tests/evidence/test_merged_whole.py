@@ -35,6 +35,7 @@ def test_rows_that_a_run_counts_and_the_evidence_lacks_are_lost(directories, row
     (path / "evidence.jsonl").write_bytes(lines[0] + lines[2] + lines[1][:-1])
     merged = merge_runs([path], tmp_path / "merged")
     assert [gap.partition(": ")[2] for gap in merged.whole.gaps] == [
+        "no report was made from its evidence as it is",
         "1 row lost",
         "1 row ended that the evidence does not have",
     ]

@@ -90,10 +90,17 @@ def test_gaps_stay_gaps_when_merged_again(shards, tmp_path):
     assert once.whole.gaps == (
         "missing: shard 1/3",
         "run-2 (shard 2/3): never finished",
-        "run-3 (shard 3/3): its evidence is not what its report was made from",
+        "run-3 (shard 3/3): no report was made from its evidence as it is",
     )
     assert (again.whole, again.exit_status) == (once.whole, 21)
     assert content(tmp_path / "once") == content(tmp_path / "again")
+
+
+def test_a_finished_shard_without_its_report_is_a_gap(shards, tmp_path):
+    (shards[1] / "report.json").unlink()
+    assert merge_runs(shards, tmp_path / "merged").whole.gaps == (
+        "run-2 (shard 2/3): no report was made from its evidence as it is",
+    )
 
 
 def test_run_json_says_what_was_common_and_what_was_merged(shards, tmp_path):

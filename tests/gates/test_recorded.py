@@ -90,6 +90,20 @@ def test_a_run_that_is_not_the_whole_is_no_basis(directories, evidence, said, ru
     assert is_incomplete(decision) is is_missing
 
 
+@pytest.mark.parametrize("report", ["as it was", "gone", "damaged"])
+def test_evidence_that_was_edited_is_no_basis(directories, evidence, report):
+    path = directories.write("run", evidence)
+    lines = (path / "evidence.jsonl").read_text()
+    (path / "evidence.jsonl").write_text(lines.replace('"score": 0.2', '"score": 0.1'))
+    if report == "gone":
+        (path / "report.json").unlink()
+    elif report == "damaged":
+        (path / "report.json").write_text("{}")
+    decision = decide_recorded(path, mine())
+    assert amiss(decision) == {"nothing_lost": None}
+    assert is_incomplete(decision)
+
+
 def test_evidence_without_its_run_leaves_open_whether_it_is_all(score_files, rows):
     decision = decide_recorded(score_files.evidence(rows, "elsewhere.jsonl"), mine())
     assert amiss(decision) == {"nothing_lost": None, "verified_before_run": None, "nothing_selected": None}
