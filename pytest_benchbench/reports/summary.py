@@ -79,6 +79,7 @@ class Summary:
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
         self._scored = ScoredRows()
+        self._runs = 1
         self._attempts = 0
         self._retried = 0
         self._timing = TimingTally()
@@ -91,6 +92,7 @@ class Summary:
             number: Of the run, from 1.
         """
         self._listings.run = self._scored.run = number
+        self._runs = max(self._runs, number)
 
     def add(self, settled: SettledRow) -> None:
         """Count one settled row.
@@ -146,7 +148,7 @@ class Summary:
             "confusion": confusion(rows),
             "histograms": histograms(rows),
             "reliability": reliability(rows),
-            **worst_slices(rows),
+            **worst_slices(rows, self._runs),
             **self._scored.results(),
             **self._listings.results(),
         }

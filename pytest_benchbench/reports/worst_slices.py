@@ -16,11 +16,15 @@ SHOWN: Final = 20
 _OUTCOMES: Final = ("mismatch", "known_mismatch", "error", "unavailable", "not_run")
 
 
-def worst_slices(rows: Rows) -> dict[str, Any]:
+def worst_slices(rows: Rows, runs: int = 1) -> dict[str, Any]:
     """Find the slices in which something is wrong.
 
     A row is wrong if it is a mismatch (one whose attempts disagree is among them) or an error. The share is that of the
     wrong among the rows that were run: neither unavailable nor not run. A known mismatch is not wrong.
+
+    Args:
+        rows: Of all runs.
+        runs: How many runs asked about the same cases: the counts are of all their rows, the interval is as wide as of one.
 
     Returns:
         ``worst_slices``: at most ``SHOWN`` lines, by the lower bound of the share's Wilson interval from the highest down,
@@ -46,7 +50,7 @@ def worst_slices(rows: Rows) -> dict[str, Any]:
                     "rows": counts["rows"],
                     **{f"rows_{outcome}": counts[outcome] for outcome in _OUTCOMES},
                     "rows_unstable": counts["unstable"],
-                    "wrong_rate_of_rows": rate_of(wrong, run),
+                    "wrong_rate_of_rows": rate_of(wrong, run, repeats=runs),
                 }
             )
     lines.sort(key=_worst_first)

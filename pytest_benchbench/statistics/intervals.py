@@ -25,7 +25,7 @@ class ClusteredInterval(NamedTuple):
     high: float
 
 
-def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, float] | None:
+def wilson_interval(k: int, n: int, confidence: float = 0.95, *, repeats: int = 1) -> tuple[float, float] | None:
     """Give the two-sided Wilson score interval of a proportion, without continuity correction.
 
     The interval holds the proportions p with ``|k/n - p| <= z * sqrt(p * (1 - p) / n)``, z being the normal quantile of
@@ -38,6 +38,8 @@ def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
         k: Successes, 0 to ``n``.
         n: Trials, at least 0.
         confidence: Coverage, strictly between 0 and 1.
+        repeats: How often each trial was made, at least 1: trials made again tell nothing new, so the bounds are those of
+            ``n / repeats`` of the same rate.
 
     Returns:
         ``(low, high)`` with ``0 <= low <= k/n <= high <= 1``; low is exactly 0 for ``k == 0`` and high exactly 1 for
@@ -48,10 +50,12 @@ def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     """
     if not 0 <= k <= n:
         raise ValueError(f"k must lie in [0, n]: k = {k!r}, n = {n!r}")
+    if repeats < 1:
+        raise ValueError(f"repeats must be at least 1: {repeats!r}")
     _check_confidence(confidence)
     if n == 0:
         return None
-    low, high = _wilson(k / n, n, confidence)
+    low, high = _wilson(k / n, n / repeats, confidence)
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 
 

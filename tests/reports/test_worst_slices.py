@@ -80,3 +80,17 @@ def test_some_are_named_and_all_are_counted(row, report):
     results = report([row(f"c{n}", transform=f"t{n:02}", expected="not_detected") for n in range(23)])["results"]
     assert results["wrong_slices"] == 23
     assert [line["transform"] for line in results["worst_slices"]] == [f"t{n:02}" for n in range(20)]
+
+
+def test_asking_again_makes_no_interval_narrower(directories, row):
+    from pytest_benchbench.evidence.repeated_runs import RepeatedRuns
+    from pytest_benchbench.reports.repeated import report_on
+
+    rows = [row(f"c{n}", expected="detected", status="detected" if n % 3 else "not_detected", line=n + 1) for n in range(9)]
+    paths = [directories.write(f"run-{number}", rows) for number in range(3)]
+    (one,), (three,) = (report_on(RepeatedRuns.read(some))["results"]["worst_slices"] for some in (paths[:1], paths))
+    rate, again = one.pop("wrong_rate_of_rows"), three.pop("wrong_rate_of_rows")
+    assert (rate["k"], rate["n"], again["k"], again["n"]) == (3, 9, 9, 27)
+    assert [again[name] for name in ("rate", "wilson95_low", "wilson95_high")] == [
+        pytest.approx(rate[name]) for name in ("rate", "wilson95_low", "wilson95_high")
+    ]

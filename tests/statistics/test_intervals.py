@@ -248,3 +248,15 @@ def test_resolvable_rate_of_nothing():
 
 def test_a_false_positive_rate_of_two_percent_needs_189_negatives():
     assert resolvable_rate(189) <= 0.02 < resolvable_rate(188)
+
+
+@few
+@given(counts, st.integers(1, 9))
+def test_trials_made_again_tell_nothing_new(drawn, repeats):
+    k, n = drawn
+    assert wilson_interval(k * repeats, n * repeats, repeats=repeats) == pytest.approx(wilson_interval(k, n))
+
+
+def test_trials_are_made_at_least_once():
+    with pytest.raises(ValueError, match="repeats"):
+        wilson_interval(1, 2, repeats=0)
