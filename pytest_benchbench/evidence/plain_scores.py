@@ -15,6 +15,7 @@ from pytest_benchbench.manifests.faults import FaultLog, shown_text
 from pytest_benchbench.manifests.field_types import is_hex
 from pytest_benchbench.manifests.lines import MAX_LINE_BYTES, Lines
 from pytest_benchbench.manifests.reading import TOO_LONG
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.rows import check_fields
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
@@ -31,7 +32,7 @@ class PlainScores(ScoreSource):
 
     def _rows(self, log: FaultLog) -> Iterator[ScoreRow]:
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 lines = Lines(file)
                 yield from _plain_rows(lines, log)
         except OSError as error:

@@ -10,6 +10,7 @@ from pytest_benchbench.manifests.dataset import DATASET, DatasetCase
 from pytest_benchbench.manifests.faults import FaultLog, shown
 from pytest_benchbench.manifests.lines import MAX_LINE_BYTES, Lines
 from pytest_benchbench.manifests.reading import TOO_LONG
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.row_reader import RowReader
 from pytest_benchbench.manifests.rows import RowContext
 
@@ -37,12 +38,16 @@ class ManifestCase(NamedTuple):
     Attributes:
         line: Its line, 1 for the first.
         baseId: Its base.
-        shared: The rest.
+        shared: The rest of what score rows say.
+        splitGroup: What must not be split either, where it names that.
+        content: SHA-256 of its file, 32 bytes.
     """
 
     line: int
     baseId: str  # noqa: N815
     shared: _Shared
+    splitGroup: str | None  # noqa: N815
+    content: bytes
 
     @property
     def values(self) -> tuple[str | int | None, ...]:
@@ -69,7 +74,7 @@ class ScoreManifest:
         self._cases: dict[str, ManifestCase] = {}
         log = FaultLog(str(path))
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 lines = Lines(file)
                 self._read(lines, log)
         except OSError as error:
@@ -115,6 +120,8 @@ class ScoreManifest:
                     continue
                 row = examined.case
             told = _Shared(*[getattr(row, name) for name in _Shared._fields])
-            case = ManifestCase(number, known.setdefault(row.baseId, row.baseId), shared.setdefault(told, told))
+            group = None if row.splitGroup is None else known.setdefault(row.splitGroup, row.splitGroup)
+            base, content = known.setdefault(row.baseId, row.baseId), bytes.fromhex(row.sha256)
+            case = ManifestCase(number, base, shared.setdefault(told, told), group, content)
             if (first := self._cases.setdefault(row.id, case)) is not case:
                 log.add(number, "id", f"{shown(row.id)} stands already in {self.place(first)}")

@@ -14,6 +14,7 @@ from pytest_benchbench.evidence.score_manifest import ManifestCase as ManifestCa
 from pytest_benchbench.evidence.score_row import NAMES as NAMES, TERMINAL as TERMINAL, ScoreRow as ScoreRow
 from pytest_benchbench.evidence.score_source import ScoreError as ScoreError, ScoreSource as ScoreSource
 from pytest_benchbench.manifests.faults import ManifestError
+from pytest_benchbench.manifests.regular_files import open_regular
 
 
 def read_scores(path: Path, *, manifest: Path | None = None, adapter: str | None = None) -> ScoreSource:
@@ -44,7 +45,7 @@ def read_scores(path: Path, *, manifest: Path | None = None, adapter: str | None
 def is_evidence(path: Path) -> bool:
     """Say whether a file's first line is a row of evidence, by its members."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=dict[str, msgspec.Raw])
     except OSError as error:
         raise ScoreError(f"{path}: cannot be read: {error.strerror or error}") from None

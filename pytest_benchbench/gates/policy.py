@@ -16,7 +16,8 @@ import msgspec
 from pytest_benchbench.gates.metrics import METRICS, Unit
 from pytest_benchbench.gates.policy_faults import policy_fault, rule_fault
 from pytest_benchbench.manifests.dataset import ResolutionGroup
-from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.faults import shown, shown_text
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
 
@@ -181,9 +182,16 @@ def load_policy(name_or_path: str, directory: Path | None = None) -> LoadedPolic
         PolicyError: There is no such policy, or it is not one.
     """
     if Path(name_or_path).suffix in {".yaml", ".yml"} or Path(name_or_path).name != name_or_path:
-        return _parse(_read(name_or_path, directory or Path()), name_or_path)
-    if name_or_path not in (known := built_in_policies()):
-        raise PolicyError(f"{name_or_path}: no such policy; built in: {', '.join(known)}; or give the path of a .yaml file")
+        loaded = _parse(_read(name_or_path, directory or Path()), name_or_path)
+        name = loaded.policy.name
+        if (known := name.casefold()) in built_in_policies() and loaded.sha256 != load_policy(known).sha256:
+            reason = "is the name of a built-in policy, whose demands are others: give yours another name"
+            raise PolicyError(f"{name_or_path}: name: {shown(name)} {reason}")
+        return loaded
+    if name_or_path not in built_in_policies():
+        raise PolicyError(
+            f"{name_or_path}: no such policy; built in: {', '.join(built_in_policies())}; or give the path of a .yaml file"
+        )
     return _parse((_directory() / f"{name_or_path}.yaml").read_bytes(), name_or_path)
 
 
@@ -193,7 +201,7 @@ def _directory() -> Traversable:
 
 def _read(path: str, directory: Path) -> bytes:
     try:
-        with (directory / path).open("rb") as file:
+        with open_regular(directory / path) as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

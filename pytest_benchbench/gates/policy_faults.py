@@ -27,6 +27,7 @@ OWN_RULES = (
     "one_label_per_base",
     "one_source_per_base",
     "one_family_per_base",
+    "one_base_per_image",
 )
 """Rules that decisions contain, whatever the policy says; a policy cannot use their names."""
 
@@ -123,4 +124,9 @@ def _names_fault(field: str, names: Sequence[str], known: Sequence[str]) -> str 
 
 
 def _repeated(values: Sequence[str]) -> str | None:
-    return next((value for index, value in enumerate(values) if value in values[:index]), None)
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None

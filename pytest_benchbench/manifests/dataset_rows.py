@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,6 +18,7 @@ from pytest_benchbench.manifests.gathering import BuildingError, GatheredFile, d
 from pytest_benchbench.manifests.naming import id_part, unique_ids
 from pytest_benchbench.manifests.placing import Place, ids_besides
 from pytest_benchbench.manifests.reading import Manifest
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.rows import RowContext, examine
 
 COLUMNS = tuple(field.encode_name for field in msgspec.structs.fields(DatasetCase))
@@ -101,7 +103,7 @@ def images_of_table(table: Path, defaults: Defaults) -> list[DescribedImage]:
     log = FaultLog(readable(table))
     images: list[DescribedImage] = []
     try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
+        with TextIOWrapper(open_regular(table), encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             _check_header(reader.fieldnames or (), defaults, readable(table))
             for cells in reader:

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from pytest_benchbench.manifests.faults import shown, shown_text
+from pytest_benchbench.manifests.regular_files import open_regular
 
 MAX_YAML_BYTES = 4 * 1024 * 1024
 
@@ -113,7 +114,7 @@ def read_bounded(path: Path, *, name: str) -> bytes:
         YamlError: The file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(MAX_YAML_BYTES + 1)
     except OSError as error:
         raise YamlError(f"{name}: {error.strerror or error}") from None

@@ -28,6 +28,7 @@ import msgspec
 
 from pytest_benchbench.cohorts import CohortError
 from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
 
 MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -113,7 +114,7 @@ def read_source_list(path: Path, *, display: str | None = None, base: Path | Non
     """
     shown = str(path) if display is None else display
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_LIST_BYTES + 1)
     except OSError as error:
         raise CohortError(f"{shown}: {error.strerror or error}") from None
