@@ -36,8 +36,10 @@ _UNIX = 3
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
-_UNPORTABLE = re.compile(r'[\\:*?"<>|]|[. ](?=/|$)')
-"""What some systems do not let stand in a path, or read otherwise."""
+_UNPORTABLE = re.compile(
+    r'[\\:*?"<>|]|[. ](?=/|$)|(?<![^/])(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$)(?=[./]|$)', re.IGNORECASE
+)
+"""What some systems do not let stand in a path, or read otherwise: the last of it are names of devices."""
 
 
 class ArchiveError(Exception):
@@ -60,6 +62,7 @@ class Archive:
     def __init__(self, file: BinaryIO) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=False)
         self._alike: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
         self._left = MAX_TOTAL_BYTES
         self.digests: dict[str, str] = {}
 
@@ -102,12 +105,14 @@ class Archive:
         fault = _name_fault(name)
         if fault is None and len(self.digests) >= MAX_FILES:
             fault = f"more than {MAX_FILES} files"
-        alike = unicodedata.normalize("NFC", name).casefold()
-        if fault is None and alike in self._alike:
-            fault = f"the same name as {shown_text(self._alike[alike])} where letters of both cases are alike"
+        alike, *above = (_caseless(part) for part in (name, *_folders_of(name)))
+        taken = self._alike.get(alike) or self._folders.get(alike)
+        if taken := taken or next((self._alike[folder] for folder in above if folder in self._alike), None):
+            fault = fault or f"the same name as {shown_text(taken)} where letters of both cases are alike"
         if fault is not None:
             raise ArchiveError(f"{shown_text(place)}: {fault}")
         self._alike[alike] = name
+        self._folders.update(dict.fromkeys(above, name))
 
     def _write(self, name: str, chunks: Iterator[bytes], place: str) -> None:
         info = zipfile.ZipInfo(name, _EPOCH)
@@ -189,6 +194,16 @@ def _open(path: Path) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def _folders_of(name: str) -> list[str]:
+    """Give the path of every folder that a file lies in."""
+    return [name[:place] for place, character in enumerate(name) if character == "/"]
+
+
+def _caseless(name: str) -> str:
+    """Give what is equal for names that some system takes for one (Unicode, definition D145)."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
 def _name_fault(name: str) -> str | None:

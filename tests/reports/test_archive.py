@@ -90,7 +90,9 @@ def test_a_pipe_is_refused(dist, tmp_path):
     _is_refused(dist, tmp_path, "pipe: is neither a file nor a folder")
 
 
-@pytest.mark.parametrize("name", ["a:b", "a\\b", "what?", "dot.", "space ", "line\nfeed", "turned\u202etxt"])
+@pytest.mark.parametrize(
+    "name", ["a:b", "a\\b", "what?", "dot.", "space ", "line\nfeed", "turned\u202etxt", "aux", "NUL.txt", "com1.tar.gz"]
+)
 def test_a_name_that_cannot_be_unpacked_everywhere_is_refused(dist, tmp_path, name):
     (dist / name).write_text("")
     _is_refused(dist, tmp_path, "cannot be unpacked everywhere")
@@ -110,6 +112,30 @@ def test_a_name_that_is_not_unicode_is_refused(dist, tmp_path):
 def test_names_that_differ_by_case_are_refused(dist, tmp_path):
     (dist / "Manifest.json").write_text("")
     _is_refused(dist, tmp_path, "same name as Manifest.json")
+
+
+@pytest.mark.parametrize(("folder", "file"), [("Models/x", "models"), ("a/B/x", "A/b")])
+def test_a_file_and_a_folder_that_differ_by_case_are_refused(tmp_path, folder, file):
+    for first, second in ((folder, file), (file, folder)):
+        with pytest.raises(ArchiveError, match="the same name as"), new_archive(tmp_path / "x.zip") as archive:
+            archive.add(first, b"1")
+            archive.add(second, b"2")
+    with new_archive(tmp_path / "x.zip") as archive:
+        archive.add(folder, b"1")
+        archive.add(f"{folder}y", b"2")
+        archive.add(f"{file}.js", b"3")
+
+
+def test_letters_of_both_cases_are_compared_however_they_are_composed(tmp_path):
+    with pytest.raises(ArchiveError, match="the same name as"), new_archive(tmp_path / "x.zip") as archive:
+        archive.add("\u0390", b"1")
+        archive.add("\u0390".upper(), b"2")
+
+
+@pytest.mark.parametrize("name", ["auxiliary", "null.txt", "com10", "com.json", "a.con"])
+def test_a_name_that_only_begins_like_a_device_is_packed(dist, tmp_path, name):
+    (dist / name).write_text("1")
+    pack(dist, tmp_path / "x.zip")
 
 
 def test_a_long_path_is_refused(dist, tmp_path):
