@@ -179,7 +179,7 @@ def load_policy(name_or_path: str, directory: Path | None = None) -> LoadedPolic
         directory: Where a relative path starts; by default the working directory.
 
     Raises:
-        PolicyError: There is no such policy, or it is not one.
+        PolicyError: There is no such policy, it is not one, or it has the name of a built-in one and other demands.
     """
     if Path(name_or_path).suffix in {".yaml", ".yml"} or Path(name_or_path).name != name_or_path:
         loaded = _parse(_read(name_or_path, directory or Path()), name_or_path)
@@ -188,9 +188,9 @@ def load_policy(name_or_path: str, directory: Path | None = None) -> LoadedPolic
             reason = "is the name of a built-in policy, whose demands are others: give yours another name"
             raise PolicyError(f"{name_or_path}: name: {shown(name)} {reason}")
         return loaded
-    if name_or_path not in built_in_policies():
+    if name_or_path not in (built_in := built_in_policies()):
         raise PolicyError(
-            f"{name_or_path}: no such policy; built in: {', '.join(built_in_policies())}; or give the path of a .yaml file"
+            f"{name_or_path}: no such policy; built in: {', '.join(built_in)}; or give the path of a .yaml file"
         )
     return _parse((_directory() / f"{name_or_path}.yaml").read_bytes(), name_or_path)
 

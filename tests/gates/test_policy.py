@@ -53,6 +53,13 @@ def test_the_digest_is_that_of_the_bytes():
     assert load_policy(str(path)) == load_policy("strict")
 
 
+@pytest.mark.parametrize("name", [*built_in_policies(), "Release"])
+def test_no_other_policy_has_the_name_of_a_built_in_one(refusal, name):
+    assert refusal(f"name: {name}\nrules: [{RULE}]\n") == (
+        f"mine.yaml: name: '{name}' is the name of a built-in policy, whose demands are others: give yours another name"
+    )
+
+
 def test_a_rule_has_defaults(tmp_path):
     path = tmp_path / "mine.yml"
     path.write_text(f"name: mine\nrules: [{RULE}]\n")
