@@ -257,13 +257,26 @@ def _encode_line(opening: Opening) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """Open the ledger and hold its lock, which the system releases when the process dies."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    """Open the ledger and hold its lock, which the system releases when the process dies.
+
+    What a checkout has put in its place while the lock was waited for is opened anew: lines in the old file would be lost.
+    """
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            _lock(file, path)
+            if _is_still(file, path):
+                yield file
+                return
+        finally:
+            os.close(file)
+
+
+def _is_still(file: int, path: Path) -> bool:
     try:
-        _lock(file, path)
-        yield file
-    finally:
-        os.close(file)
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(file: int, path: Path) -> None:

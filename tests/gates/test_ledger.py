@@ -265,6 +265,24 @@ def test_processes_that_append_together_lose_no_line(path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files are not locked there")
+def test_a_ledger_that_is_replaced_while_its_lock_is_waited_for(path, monkeypatch):
+    """As a checkout does it: what is then written into the old file would be lost."""
+    append_opening(path, opening())
+    holder = os.open(path, os.O_RDWR)
+    ledger.fcntl.flock(holder, ledger.fcntl.LOCK_EX)
+
+    def replace_and_let_go(_):
+        other = path.with_name("other")
+        other.write_bytes(path.read_bytes() * 2)
+        other.replace(path)
+        os.close(holder)
+
+    monkeypatch.setattr(ledger.time, "sleep", replace_and_let_go)
+    assert append_opening(path, opening()) == 3
+    assert len(read_ledger(path)) == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files are not locked there")
 def test_a_ledger_that_another_process_holds(path, monkeypatch):
     monkeypatch.setattr(ledger, "LOCK_SECONDS", 0.1)
     append_opening(path, opening())
