@@ -79,7 +79,8 @@ class Summary:
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
         self._scored = ScoredRows()
-        self._runs = 1
+        self._run: int | None = None
+        self._asked: set[tuple[int, Series]] = set()
         self._attempts = 0
         self._retried = 0
         self._timing = TimingTally()
@@ -92,7 +93,7 @@ class Summary:
             number: Of the run, from 1.
         """
         self._listings.run = self._scored.run = number
-        self._runs = max(self._runs, number)
+        self._run = number
 
     def add(self, settled: SettledRow) -> None:
         """Count one settled row.
@@ -102,6 +103,8 @@ class Summary:
         """
         row = settled.row
         kind = self._columns.add(settled, standing(settled))
+        if self._run is not None:
+            self._asked.add((self._run, kind.series))
         self._attempts += settled.attempts
         self._retried += settled.attempts > 1
         if kind.facets.state == "removed":
@@ -148,7 +151,7 @@ class Summary:
             "confusion": confusion(rows),
             "histograms": histograms(rows),
             "reliability": reliability(rows),
-            **worst_slices(rows, self._runs),
+            **worst_slices(rows, Counter(series for _, series in self._asked)),
             **self._scored.results(),
             **self._listings.results(),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pytest_benchbench.reports.columns import Rows
@@ -16,7 +17,7 @@ SHOWN: Final = 20
 _OUTCOMES: Final = ("mismatch", "known_mismatch", "error", "unavailable", "not_run")
 
 
-def worst_slices(rows: Rows, runs: int = 1) -> dict[str, Any]:
+def worst_slices(rows: Rows, runs: Mapping[Series, int] | None = None) -> dict[str, Any]:
     """Find the slices in which something is wrong.
 
     A row is wrong if it is a mismatch (one whose attempts disagree is among them) or an error. The share is that of the
@@ -24,7 +25,8 @@ def worst_slices(rows: Rows, runs: int = 1) -> dict[str, Any]:
 
     Args:
         rows: Of all runs.
-        runs: How many runs asked about the same cases: the counts are of all their rows, the interval is as wide as of one.
+        runs: How many runs there are of each series, 1 of those that are absent. They asked about the same cases: the
+            counts are of all their rows, and the interval is as wide as that of one.
 
     Returns:
         ``worst_slices``: at most ``SHOWN`` lines, by the lower bound of the share's Wilson interval from the highest down,
@@ -50,7 +52,7 @@ def worst_slices(rows: Rows, runs: int = 1) -> dict[str, Any]:
                     "rows": counts["rows"],
                     **{f"rows_{outcome}": counts[outcome] for outcome in _OUTCOMES},
                     "rows_unstable": counts["unstable"],
-                    "wrong_rate_of_rows": rate_of(wrong, run, repeats=runs),
+                    "wrong_rate_of_rows": rate_of(wrong, run, repeats=(runs or {}).get(series, 1)),
                 }
             )
     lines.sort(key=_worst_first)

@@ -91,6 +91,9 @@ def test_asking_again_makes_no_interval_narrower(directories, row):
     (one,), (three,) = (report_on(RepeatedRuns.read(some))["results"]["worst_slices"] for some in (paths[:1], paths))
     rate, again = one.pop("wrong_rate_of_rows"), three.pop("wrong_rate_of_rows")
     assert (rate["k"], rate["n"], again["k"], again["n"]) == (3, 9, 9, 27)
+    other = directories.write("other", [{**each, "key": {**each["key"], "adapter": "rivagan"}} for each in rows])
+    both = report_on(RepeatedRuns.read([paths[0], other]))["results"]["worst_slices"]
+    assert [line["wrong_rate_of_rows"] for line in both] == [rate, rate]
     assert [again[name] for name in ("rate", "wilson95_low", "wilson95_high")] == [
         pytest.approx(rate[name]) for name in ("rate", "wilson95_low", "wilson95_high")
     ]
