@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.gates.decided import MAX_NAMED, DecidedRule
-from pytest_benchbench.gates.held_out import HeldOut
+from pytest_benchbench.gates.held_out import HeldOut, bases_that_share_images
 from pytest_benchbench.gates.policy import Policy
 from pytest_benchbench.gates.score_table import Mask, ScoreTable
 from pytest_benchbench.manifests.faults import shown
@@ -93,7 +93,7 @@ def evidence_rules(table: ScoreTable, policy: Policy, known: Provenance, held_ou
         yield _unmixed(table, name, seen, n)
     yield from _consistent_bases(table, seen)
     if known.manifests:
-        yield from _complete(table, known, n)
+        yield from _complete(table, known, n, evaluated_splits(policy))
     yield _selected(known.selected)
     if policy.held_out == "verified" or known.manifests:
         yield _held_out(table, policy.held_out == "any" or known.held_out_unverified, held_out)
@@ -173,13 +173,24 @@ def _consistent_bases(table: ScoreTable, seen: Mask) -> Iterator[DecidedRule]:
         yield none_of(name, int(np.count_nonzero(bases)), table.bases, rows)
 
 
-def _complete(table: ScoreTable, known: Provenance, n: int) -> Iterator[DecidedRule]:
-    """Demand that evidence was made from the manifests, and has all of their rows."""
+def _complete(table: ScoreTable, known: Provenance, n: int, splits: Sequence[str]) -> Iterator[DecidedRule]:
+    """Demand that evidence was made from the manifests, has all of their rows, and that no image counts several times.
+
+    A manifest of other splits alone, such as that of the training images, need not be one that evidence was made from.
+    """
     if known.named is not None:
-        given = {manifest.sha256 for manifest in known.manifests}
+        given = {
+            manifest.sha256
+            for manifest in known.manifests
+            if manifest.sha256 in known.named or any(case.shared.split in splits for _, case in manifest)
+        }
         others = len(known.named ^ given)
         reason = "the evidence was made from another manifest than the given one" if others else None
         yield none_of("same_manifest", others, len(known.named | given), (), reason)
+    shared = bases_that_share_images(known.manifests, splits)
+    is_shared = np.array([name in shared for name in table.base_names], dtype=np.bool_)
+    rows = table.named(table.of_bases(is_shared)) if shared else ()
+    yield none_of("one_base_per_image", len(shared), table.bases, rows)
     if not known.selected:
         yield _about_rows("nothing_missing", table, ~table.is_observed, len(table))
         return
@@ -199,7 +210,7 @@ def _selected(selected: bool | None) -> DecidedRule:
 
 def _held_out(table: ScoreTable, trusts: bool, held_out: HeldOut) -> DecidedRule:
     told = "; ".join(map(str, held_out.leaks[:MAX_NAMED])) or (
-        "" if held_out.has_others else "the manifest has no row of another split"
+        "" if held_out.has_others else "the manifest has no row of another split, so nobody can tell"
     )
     more = len(held_out.leaks) - MAX_NAMED
     return DecidedRule(

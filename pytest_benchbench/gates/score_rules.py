@@ -15,6 +15,7 @@ from pytest_benchbench.gates.measurement import Measurement, compare, largest, r
 from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS, EACH, METRICS
 from pytest_benchbench.gates.policy import Rule
 from pytest_benchbench.gates.score_table import CLASS_NAMES, ScoreTable, Units
+from pytest_benchbench.manifests.spelling import spelled_alike
 from pytest_benchbench.statistics.classification import AI, REAL, Confusion
 
 MAX_VALUES = 10_000
@@ -29,11 +30,13 @@ class _Group:
         where: Their slice.
         units: Their outcomes.
         members: Their places.
+        rows: The rows of their adapter, of shape (rows,).
     """
 
     where: dict[str, str] | None
     units: Units
     members: NDArray[np.intp]
+    rows: NDArray[np.bool_]
 
     @property
     def confusion(self) -> Confusion:
@@ -111,9 +114,10 @@ def _groups(
     is_unit = units.outcomes.labels >= 0 if label is None else units.of_label(label)
     each = sorted(name for name, value in others.items() if value == EACH)
     where = {**concrete, **others}
+    of_adapter = table.having("adapter", [adapter])
     if not others:
-        return [_Group(where or None, units, np.flatnonzero(is_unit))]
-    rows = table.having("adapter", [adapter])
+        return [_Group(where or None, units, np.flatnonzero(is_unit), of_adapter)]
+    rows = of_adapter.copy()
     for name, value in others.items():
         if value != EACH:
             rows &= table.having(name, [value])
@@ -126,7 +130,7 @@ def _groups(
     count = max(len(units.outcomes.labels), 1)
     cells = np.unique(codes[rows] * count + unit_of_row[rows])
     if not each:
-        return [_Group(where, units, cells)]
+        return [_Group(where, units, cells, of_adapter)]
     begins = np.flatnonzero(np.diff(cells // count, prepend=-1))
     if len(begins) > MAX_VALUES:
         return None
@@ -136,7 +140,7 @@ def _groups(
         for name in reversed(each):
             known = table.facet(name).values
             values[name], code = known[code % len(known)], code // len(known)
-        groups.append(_Group(_told(where, values), units, members % count))
+        groups.append(_Group(_told(where, values), units, members % count, of_adapter))
     return groups
 
 
@@ -238,10 +242,11 @@ def _brier(rule: Rule, group: _Group) -> Measurement:
 
 
 def _distinct(rule: Rule, table: ScoreTable, group: _Group, name: str) -> int:
-    """Count the values of a property that scored units of the metric's class have."""
+    """Count the values of a property that scored units of the metric's class have, however they are spelled."""
     is_member = np.zeros(len(group.units.outcomes.labels) + 1, dtype=np.bool_)
     is_member[group.with_score(_label(rule))] = True
     unit_of_row = np.arange(len(table), dtype=np.int64) if rule.unit == "row" else table.base
     facet = table.facet(name)
-    is_said = np.array([value is not None for value in facet.values], dtype=np.bool_)[facet.codes]
-    return len(np.unique(facet.codes[is_member[unit_of_row] & is_said & ~np.isnan(table.scores("score"))]))
+    codes = np.unique(facet.codes[group.rows & is_member[unit_of_row] & ~np.isnan(table.scores("score"))])
+    values = (facet.values[code] for code in codes.tolist())
+    return len({spelled_alike(value) for value in values if value is not None})

@@ -1,8 +1,13 @@
 """Evidence that cannot authorise anything: each reason is a rule of its own that names the rows."""
 
+import hashlib
+import json
+import re
+
 import pytest
 
 from pytest_benchbench.gates.policy import LoadedPolicy, Policy, Rule
+from pytest_benchbench.gates.recorded import decide_recorded
 
 NONE_FAIL = Rule(id="none", metric="false_positive_rate", op="<=", value=1.0)
 
@@ -169,10 +174,82 @@ def test_what_occurs_in_another_split_is_refused_whoever_trusts(small, base_rows
     assert {row.split("~")[0] for row in rule.rows} == {rows}
 
 
-def test_a_manifest_of_one_split_says_that_there_is_no_other(small):
+@pytest.mark.parametrize("trusting", [True, False])
+def test_a_manifest_of_one_split_verifies_nothing(small, trusting):
     evidence = small()
-    rule = held_out_rule(evidence.decide(manifest=evidence.manifest(), trusting=False))
-    assert (rule.passed, rule.observed, rule.reason) == (True, "verified", "the manifest has no row of another split")
+    rule = held_out_rule(evidence.decide(manifest=evidence.manifest(), trusting=trusting))
+    assert (rule.passed, rule.observed) == (trusting, "unverified")
+    assert rule.reason == "the manifest has no row of another split, so nobody can tell"
+
+
+@pytest.mark.parametrize(
+    ("label", "field", "value", "told"),
+    [
+        (0, "source", "CAMERA-1 ", "source 'CAMERA-1 ' or 'camera-1' occurs in train too"),
+        (1, "generatorFamily", "\uff26amily-2", "generatorFamily 'family-2' or '\uff26amily-2' occurs in train too"),
+    ],
+)
+def test_another_spelling_holds_nothing_out(small, base_rows, label, field, value, told):
+    evidence = small()
+    rule = held_out_rule(
+        evidence.decide(manifest=evidence.manifest(*base_rows("e", label, split="train", **{field: value})))
+    )
+    assert (rule.passed, rule.reason) == (False, told)
+    assert {row.split("~")[0] for row in rule.rows} == {("real-1", "ai-2")[label]}
+
+
+def digest_of(row_id):
+    return hashlib.sha256(row_id.encode()).hexdigest()
+
+
+def test_the_same_bytes_in_another_split_are_a_leak(small, base_rows):
+    evidence = small()
+    manifest = evidence.manifest(*base_rows("elsewhere", 0, split="train", source="other"))
+    mine, theirs = digest_of("real-1~none~full-res"), digest_of("elsewhere~none~full-res")
+    manifest.write_text(manifest.read_text().replace(theirs, mine))
+    rule = held_out_rule(evidence.decide(manifest=manifest))
+    assert rule.passed is False
+    assert re.fullmatch(rf"sha256 '{mine[:40]}.*occurs in train too", rule.reason)
+    assert {row.split("~")[0] for row in rule.rows} == {"real-1"}
+
+
+def test_a_split_group_in_another_split_is_a_leak(small, base_rows):
+    evidence = small()
+    manifest = evidence.manifest(*base_rows("elsewhere", 0, split="train", source="other"))
+    lines = manifest.read_text().splitlines(keepends=True)
+    grouped = [
+        line.replace("}", ', "splitGroup": "siblings"}') if '"real-1"' in line or '"elsewhere"' in line else line
+        for line in lines
+    ]
+    manifest.write_text("".join(grouped))
+    rule = held_out_rule(evidence.decide(manifest=manifest))
+    assert (rule.passed, rule.reason) == (False, "splitGroup 'siblings' occurs in train too")
+    assert {row.split("~")[0] for row in rule.rows} == {"real-1"}
+
+
+@pytest.mark.parametrize(("other", "passed"), [("real-2~none~full-res", False), ("real-1~none~thumbnail", True)])
+def test_one_image_does_not_count_as_several_bases(small, other, passed):
+    evidence = small()
+    manifest = evidence.manifest()
+    manifest.write_text(manifest.read_text().replace(digest_of(other), digest_of("real-1~none~full-res")))
+    (rule,) = [rule for rule in evidence.decide(manifest=manifest).rules if rule.id == "one_base_per_image"]
+    assert (rule.passed, rule.failures) == (passed, 0 if passed else 2)
+    assert {row.split("~")[0] for row in rule.rows or ()} == (set() if passed else {"real-1", "real-2"})
+
+
+def test_a_manifest_of_other_splits_alone_may_be_given_beside(directories, score_files, tmp_path):
+    rows = [score_files.row("r1", 0, 0.1), score_files.row("a1", 1, 0.9)]
+    test, train = tmp_path / "test.jsonl", tmp_path / "train.jsonl"
+    others = [score_files.row("r2", 0, source="other", split="train")]
+    for path, its in ((test, rows), (train, others)):
+        path.write_text("".join(json.dumps(score_files.manifest_row(row)) + "\n" for row in its))
+    evidence = [score_files.evidence_row(row) for row in rows]
+    for row in evidence:
+        row["manifest"]["sha256"] = hashlib.sha256(test.read_bytes()).hexdigest()
+    run = directories.write("run", evidence)
+    assert broken(decide_recorded(run, lenient(held_out="verified"), manifests=[test])) == {"held_out": []}
+    assert broken(decide_recorded(run, lenient(held_out="verified"), manifests=[test, train])) == {}
+    assert "same_manifest" in broken(decide_recorded(run, lenient(), manifests=[train]))
 
 
 def test_an_ai_source_may_be_shared(small, base_rows):

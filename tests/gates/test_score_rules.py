@@ -293,3 +293,29 @@ def test_how_many_bases_may_lack_a_score(most):
     assert (its.n, its.observed, its.failures, its.max_failures, its.passed) == (2, 1, 1, most, most >= 1)
     (its,) = found(rule_of("terminal_count", value=most, unit="row"), rows)
     assert (its.n, its.observed) == (3, 2)
+
+
+def sources_counted(rows):
+    side = ScoreSide(Policy(name="mine", rules=(Rule(id="sources", metric="real_source_count", op=">=", value=3),)))
+    for row in rows:
+        side.add_row(row)
+    return {(found.slice or {}).get("adapter"): found.observed for _, found in side.judge(Provenance()).measured}
+
+
+def test_a_source_that_is_spelled_in_several_ways_is_one(base_rows):
+    spellings = ["RAISE", "raise", "Raise ", "camera\u00a01", "camera  1"]
+    rows = [
+        ScoreRow(**row, status="scored")
+        for i, spelling in enumerate(spellings)
+        for row in base_rows(f"real-{i}", 0, source=spelling)
+    ]
+    assert sources_counted(rows) == {None: 2}
+
+
+def test_sources_are_those_of_one_adapter_alone(base_rows):
+    rows = [
+        ScoreRow(**row, status="scored", adapter=adapter)
+        for adapter, source in (("one", None), ("other", "camera"))
+        for row in base_rows("real-0", 0, source=source)
+    ]
+    assert sources_counted(rows) == {"one": 0, "other": 1}
