@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.sharding import Shard, ShardError
 
 RUN = "run.json"
@@ -179,7 +180,7 @@ class RecordedRun:
 
     def _reported_sha256(self) -> str | None:
         try:
-            with (self.path / REPORT).open("rb") as file:
+            with open_regular(self.path / REPORT) as file:
                 report = msgspec.json.decode(file.read(MAX_RUN_BYTES), type=_Report)
         except (OSError, ValueError, RecursionError):
             return None
@@ -194,7 +195,7 @@ def read_run(path: Path) -> RecordedRun:
     """
     file = path / RUN
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             data = opened.read(MAX_RUN_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise RecordedRunError(f"{path}: not the directory of a run (it has no {RUN})") from None

@@ -2,6 +2,7 @@ import os
 
 import pytest
 
+from pytest_benchbench.evidence.recorded_run import RecordedRun, RecordedRunError, read_run
 from pytest_benchbench.evidence.score_rows import is_evidence, read_scores
 from pytest_benchbench.evidence.score_source import ScoreError
 from pytest_benchbench.gates.policy import PolicyError, load_policy
@@ -54,3 +55,17 @@ def test_a_pipe_that_is_named_as_a_file_is_refused_in_one_line(pipe, read, error
     with pytest.raises(error, match=r"pipe\.yaml: .*not a regular file") as caught:
         read(pipe)
     assert "\n" not in str(caught.value)
+
+
+@pipes
+def test_a_pipe_in_the_place_of_what_a_run_says_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(RecordedRunError, match=r"run\.json: cannot be read: not a regular file"):
+        read_run(tmp_path)
+
+
+@pipes
+def test_a_pipe_in_the_place_of_a_report_says_nothing(tmp_path):
+    os.mkfifo(tmp_path / "report.json")
+    run = RecordedRun(tmp_path, {"finished": "x"}, (), is_merged=False, require_available=False)
+    assert run.is_altered("a" * 64)
