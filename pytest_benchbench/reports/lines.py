@@ -18,6 +18,9 @@ RULES = 60
 COUNTED = 40
 """How many adapters and states (and suites and parameters, where they differ) have a line."""
 
+UNAVAILABLE = 10
+"""How many different reasons why an adapter could not be asked have a line."""
+
 SLICES = 3
 """How many of the worst slices have a line."""
 
@@ -35,7 +38,8 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
     Returns:
         Lines without line ends and without control characters: the verdict (what makes the run incomplete, the gate with the
         rules that did not pass if there is one, and the outcomes), which attempt at a test split it was, rows by adapter and
-        state, what labelled rows come to, the worst slices where the mismatches alone do not tell, and the first mismatches.
+        state, why adapters could not be asked, what labelled rows come to, the worst slices where the mismatches alone do
+        not tell, and the first mismatches.
     """
     results = document["results"]
     incomplete = _incomplete(document["environment"], results["outcomes"], has_gate=gate is not None)
@@ -44,6 +48,7 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
         *_verdict(results, gate),
         *_attempt(document["environment"]),
         *_counts(results["tables"]["adapter_state"]),
+        *_unavailable(document["attempts"]["messages"]["listed"]),
         *evaluation_lines(results),
         *_worst_slices(results),
         *_mismatches(results["mismatches"]),
@@ -117,6 +122,15 @@ def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
         for row in texts
     ]
     return lines if len(table) <= COUNTED else [*lines, f"... and {len(table) - COUNTED} more in report.json"]
+
+
+def _unavailable(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """Say once why each adapter could not be asked, and what to install: pytest tells of skipped rows with -rs only."""
+    of_unavailable = (entry for entry in messages if entry["outcome"] == "unavailable")
+    reasons = dict.fromkeys((entry["adapter"], entry["message"] or "no reason is known") for entry in of_unavailable)
+    lines = [f"{plain(adapter)} is unavailable: {plain(message)}" for adapter, message in reasons]
+    beyond = len(lines) - UNAVAILABLE
+    return [*lines[:UNAVAILABLE], f"... and {beyond} more reasons in report.json"] if beyond > 0 else lines
 
 
 def _worst_slices(results: dict[str, Any]) -> list[str]:

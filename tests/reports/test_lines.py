@@ -88,6 +88,20 @@ def test_nothing_but_unavailable_rows_is_incomplete(row, report):
     assert terminal_lines(report([*rows, row("c")]))[0] == "3 rows: 2 unavailable, 1 measured"
 
 
+def test_why_an_adapter_could_not_be_asked_is_told_once(row, report):
+    missing = "onnxruntime is missing (install: pip install 'pytest-benchbench[onnx]')"
+    rows = [row(case, status="unavailable", reason=missing) for case in "ab"]
+    told = f"dwt-dct is unavailable: {missing}"
+    assert [line for line in terminal_lines(report([*rows, row("c")])) if "is unavailable" in line] == [told]
+
+
+@pytest.mark.parametrize(("reasons", "beyond"), [(10, []), (12, ["... and 2 more reasons in report.json"])])
+def test_many_reasons_are_cut(row, report, reasons, beyond):
+    lines = terminal_lines(report([row(f"c{i:02}", status="unavailable", reason=f"reason {i}") for i in range(reasons)]))
+    at = lines.index("dwt-dct is unavailable: reason 9")
+    assert lines[at + 1 : at + 2] == beyond
+
+
 def test_several_reasons_are_one_line(row, report, decision):
     rows = [row("a", status="unavailable")]
     assert terminal_lines(report(rows, planned(lost=2, left_out=1)), decision(rows))[0] == (
