@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -135,9 +138,15 @@ def measure_images(
         batches: Iterator[list[tuple[str, Measured]]] = (measure([task]) for part in (few, tasks) for task in part)
         _collect(batches, measured, progress)
         return measured
+    others = set(multiprocessing.active_children())
     try:
         with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-            _collect(_in_order(pool, measure, _chained(few, tasks), workers), measured, progress)
+            try:
+                _collect(_in_order(pool, measure, _chained(few, tasks), workers), measured, progress)
+            except BaseException:
+                for process in set(multiprocessing.active_children()) - others:
+                    process.terminate()  # who interrupts this does not wait for what was begun and is still queued
+                raise
     except BrokenProcessPool:
         raise ImagesUnmeasuredError("a process that read images died, for lack of memory perhaps; try --workers 1") from None
     return measured
@@ -169,11 +178,33 @@ def _in_order(
 ) -> Iterator[list[tuple[str, Measured]]]:
     waiting: deque[Future[list[tuple[str, Measured]]]] = deque()
     while batch := list(islice(tasks, _IMAGES_OF_A_TASK)):
-        waiting.append(pool.submit(measure, batch))
+        with _interrupts_put_off():  # submitting may start a process
+            waiting.append(pool.submit(measure, batch))
         if len(waiting) >= workers * _TASKS_IN_FLIGHT_PER_WORKER:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+@contextmanager
+def _interrupts_put_off() -> Iterator[None]:
+    """Start processes that do not hear the interrupt of a terminal, and hear it here when they have been started.
+
+    Whoever started them ends them. An interrupt amid a start would leave a process with half of what it is told.
+    """
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))  # any thread may be sent the signal
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit this, and not the handler
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _collect(

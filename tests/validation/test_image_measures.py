@@ -1,6 +1,10 @@
+import functools
 import hashlib
+import multiprocessing
 import os
 import signal
+import threading
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -75,6 +79,54 @@ def test_a_worker_that_dies_ends_it_in_one_line(dataset, pictures, monkeypatch):
     manifest = dataset.manifest(*(pictures.row(str(seed), seed) for seed in range(3)))
     with pytest.raises(ImagesUnmeasuredError, match="a process that read images died"):
         measured(manifest, workers=1 + 1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
+def test_workers_do_not_hear_the_interrupt_of_a_terminal():
+    blocks = functools.partial(signal.pthread_sigmask, signal.SIG_BLOCK)  # gives what was blocked before
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        [blocked] = image_measures._in_order(pool, blocks, iter([signal.SIGUSR1]), 1)
+    assert signal.SIGINT in blocked
+    assert signal.SIGINT not in blocks([])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
+def test_an_interrupt_amid_the_start_of_a_process_is_put_off():
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        _interrupted(lambda: done.append("whole"))
+    assert done == ["whole"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _interrupted(then):
+    amid = threading.Event()
+
+    def send():
+        amid.wait()
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # a terminal's signal may reach any thread
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    with image_measures._interrupts_put_off():
+        amid.set()
+        sender.join()
+        then()
+
+
+def test_an_interrupt_ends_the_workers(dataset, pictures, monkeypatch):
+    monkeypatch.setattr(image_measures, "_FEW_IMAGES", 2)
+    monkeypatch.setattr(image_measures, "_IMAGES_OF_A_TASK", 1)
+    before = multiprocessing.active_children()
+    started = []
+
+    def interrupt(_):
+        started.extend(multiprocessing.active_children())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measured(dataset.manifest(*(pictures.row(str(seed), seed) for seed in range(3))), workers=2, progress=interrupt)
+    assert {process.exitcode for process in started if process not in before} == {-signal.SIGTERM}
 
 
 def _die(tasks):
