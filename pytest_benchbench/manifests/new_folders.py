@@ -34,7 +34,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     beside = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.partial")
     missing_parents = [parent for parent in folder.parents if not parent.exists()]
     try:
-        beside.mkdir(parents=True)
+        _make(beside, folder)
         yield beside
         _refuse_existing(folder)  # renaming would replace an empty folder
         try:
@@ -48,6 +48,15 @@ def new_folder(folder: Path) -> Iterator[Path]:
             for parent in missing_parents:
                 parent.rmdir()
         raise
+
+
+def _make(beside: Path, folder: Path) -> None:
+    """Make ``beside``; a fault of it is told as one of ``folder``, the name that people gave."""
+    try:
+        beside.mkdir(parents=True)
+    except OSError as error:
+        name = folder if error.filename == str(beside) else error.filename
+        raise OSError(error.errno, error.strerror, str(name)) from None
 
 
 def _refuse_existing(folder: Path) -> None:

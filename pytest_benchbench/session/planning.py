@@ -263,9 +263,12 @@ def only_manifests(config: pytest.Config) -> bool:
 
 
 def _named_manifest(path: Path) -> Path | None:
-    """Give the resolved path of an argument that is a manifest: any JSONL file, or a JSON file that is a golden set."""
+    """Give the resolved path of an argument that is a manifest: any JSONL file, or a JSON file that is a golden set.
+
+    A JSONL file that is not there is one too: workers, left alone with it, would end without a word.
+    """
     if not os.path.isfile(path):  # noqa: PTH113 - Path raises on too long a name
-        return None
+        return Path(os.path.abspath(path)) if path.suffix == ".jsonl" else None  # noqa: PTH100 - likewise
     if path.suffix == ".json":
         with path.open("rb") as file:
             return path.resolve() if is_golden_set(file.read(MAX_GOLDEN_SET_BYTES)) else None
@@ -288,7 +291,8 @@ class _Reader:
             raise pytest.UsageError(f"{display}: the same manifest is given twice (first as {self._files[path]})")
         self._files[path] = display
         if not os.path.isfile(path):  # noqa: PTH113 - Path raises on too long a name
-            raise pytest.UsageError(f"{display}: no such manifest")
+            what = "is no file" if os.path.lexists(path) else "no such manifest"
+            raise pytest.UsageError(f"{display}: {what}")
         try:
             manifest = read_manifest(
                 path,

@@ -1,5 +1,7 @@
 """A folder that appears whole or not at all."""
 
+import os
+
 import pytest
 
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
@@ -23,6 +25,13 @@ def test_it_appears_in_one_step(tmp_path):
         assert not folder.exists()
     assert (folder / "file").read_text() == "content"
     assert [path.name for path in folder.parent.iterdir()] == ["new"]
+
+
+def test_a_fault_is_told_of_the_folder_that_was_named(tmp_path):
+    name = "n" * (os.pathconf(tmp_path, "PC_NAME_MAX") - 1)  # what is beside it has a longer name, which no folder can have
+    with pytest.raises(OSError, match="too long") as raised:
+        fill(tmp_path / name, lambda: pytest.fail("it was made"))
+    assert raised.value.filename == str(tmp_path / name)
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError, KeyboardInterrupt])

@@ -24,6 +24,18 @@ def test_a_missing_manifest(project, workers):
     refused(project, "--manifest=gone.jsonl", workers=workers, says="gone.jsonl: no such manifest")
 
 
+def test_a_missing_manifest_among_the_arguments(project, workers):
+    project.case("cat-01")
+    project.write()
+    refused(project, "cases.jsonl", "gone.jsonl", workers=workers, says="gone.jsonl: no such manifest")
+    refused(project, f"{'x' * 300}.jsonl::test_detection", workers=workers, says="no such manifest")
+
+
+def test_a_folder_in_the_place_of_a_manifest(project, workers):
+    (project.path / "folder").mkdir()
+    refused(project, "--manifest=folder", workers=workers, says="folder: is no file")
+
+
 def test_an_empty_manifest(project, workers):
     project.write(rows=[])
     refused(project, "cases.jsonl", workers=workers, says="cases.jsonl")
