@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.spelling import different_names
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
 from pytest_benchbench.statistics.logistic import CLIP
@@ -329,8 +330,9 @@ def _few_bases(kind: str, bases: int | None) -> list[str]:
 
 def _few_groups(kind: str, plural: str, bases: Mapping[str, int]) -> list[str]:
     gaps = []
-    if len(bases) < DOMAINS:
-        gaps.append(f"{len(bases)} {kind if len(bases) == 1 else plural}, at least {DOMAINS} needed")
+    different = different_names(bases)
+    if different < DOMAINS:
+        gaps.append(f"{different} {kind if different == 1 else plural}, at least {DOMAINS} needed")
     for name, found in sorted(bases.items()):
         if found < CALIBRATION_BASES_OF_EACH:
             gaps.append(f"{kind} {name}: {_number(found, 'unique base')}, at least {CALIBRATION_BASES_OF_EACH} needed")

@@ -15,7 +15,7 @@ from pytest_benchbench.gates.measurement import Measurement, compare, largest, r
 from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS, EACH, METRICS
 from pytest_benchbench.gates.policy import Rule
 from pytest_benchbench.gates.score_table import CLASS_NAMES, ScoreTable, Units
-from pytest_benchbench.manifests.spelling import spelled_alike
+from pytest_benchbench.manifests.spelling import different_names
 from pytest_benchbench.statistics.classification import AI, REAL, Confusion
 
 MAX_VALUES = 10_000
@@ -249,4 +249,4 @@ def _distinct(rule: Rule, table: ScoreTable, group: _Group, name: str) -> int:
     facet = table.facet(name)
     codes = np.unique(facet.codes[group.rows & is_member[unit_of_row] & ~np.isnan(table.scores("score"))])
     values = (facet.values[code] for code in codes.tolist())
-    return len({spelled_alike(value) for value in values if value is not None})
+    return different_names(value for value in values if value is not None)

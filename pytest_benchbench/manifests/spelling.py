@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 
@@ -19,3 +20,8 @@ def spelled_alike(name: str) -> str:
         The same text for every spelling; for comparing, not for showing.
     """
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+
+
+def different_names(names: Iterable[str]) -> int:
+    """Count names, each once however it is spelled."""
+    return len({spelled_alike(name) for name in names})

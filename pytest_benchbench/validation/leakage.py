@@ -15,12 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.manifests.faults import shown
+from pytest_benchbench.manifests.spelling import spelled_alike
 from pytest_benchbench.validation.columns import SPLITS, DatasetColumns
 from pytest_benchbench.validation.finding import MAX_KEPT_OF_RULE, Finding, RuleOutcome, Severity
 
 _LABELS = ("real", "AI")
 
 _VALUES_SHOWN = 3
+
+_NAMES = ("source", "generatorFamily")
+"""Fields that are not held out by another spelling."""
 
 _Codes = NDArray[Any]
 
@@ -103,7 +107,13 @@ def same_bytes_of_a_base(columns: DatasetColumns) -> int:
 
 def _between_splits(columns: DatasetColumns, rule: str, field: str, message: str, rows: _Rows) -> RuleOutcome:
     values = columns.values(field)
-    keys = columns.codes(field)
+    keys: _Codes = columns.codes(field)
+    if field in _NAMES:  # all spellings have the code of the first of them, whichever row comes first
+        codes: dict[str, int] = {}
+        of_codes = np.full(len(values) + 1, -1, np.int64)
+        for code in sorted(range(len(values)), key=values.__getitem__):
+            of_codes[code] = codes.setdefault(spelled_alike(values[code]), code)
+        keys = of_codes[keys]
     return _answer(columns, _Question(rule, keys, columns.splits, rows, values.__getitem__, SPLITS.__getitem__, message))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pytest_benchbench.manifests.dataset import Split
 from pytest_benchbench.manifests.faults import shown
+from pytest_benchbench.manifests.spelling import different_names
 from pytest_benchbench.validation.columns import SPLITS, DatasetColumns
 from pytest_benchbench.validation.finding import RuleOutcome, warned
 
@@ -115,8 +116,8 @@ def _bases_by(columns: DatasetColumns, field: str, rows: NDArray[np.bool_]) -> d
 def _for_calibration(counts: RoleCounts) -> Iterator[str]:
     yield from _short("real bases", counts.real_bases, CALIBRATION_BASES)
     yield from _short("AI bases", counts.ai_bases, CALIBRATION_BASES)
-    yield from _short("real sources", len(counts.real_sources), DOMAINS)
-    yield from _short("generator families", len(counts.generator_families), DOMAINS)
+    yield from _short("real sources", different_names(counts.real_sources), DOMAINS)
+    yield from _short("generator families", different_names(counts.generator_families), DOMAINS)
     yield from _small("source", "real bases", counts.real_sources, CALIBRATION_BASES_OF_EACH)
     yield from _small("generator family", "AI bases", counts.generator_families, CALIBRATION_BASES_OF_EACH)
 
@@ -124,8 +125,8 @@ def _for_calibration(counts: RoleCounts) -> Iterator[str]:
 def _for_gate(counts: RoleCounts) -> Iterator[str]:
     yield from _short("real bases", counts.real_bases, GATE_BASES)
     yield from _short("AI bases", counts.ai_bases, GATE_BASES)
-    yield from _short("real sources", len(counts.real_sources), DOMAINS)
-    yield from _short("generator families", len(counts.generator_families), DOMAINS)
+    yield from _short("real sources", different_names(counts.real_sources), DOMAINS)
+    yield from _short("generator families", different_names(counts.generator_families), DOMAINS)
     yield from _small("source", "real bases", counts.real_sources, GATE_BASES_OF_SOURCE)
     for group in _RESOLUTION_GROUPS:
         yield from _short(f"real bases in {group}", counts.real_by_resolution.get(group, 0), GATE_BASES_OF_GROUP)

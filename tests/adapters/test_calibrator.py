@@ -168,6 +168,7 @@ def test_a_calibrator_with_all_that_is_demanded_is_deployable():
         ({"real_bases": 99}, "99 unique real bases, at least 100 needed"),
         ({"ai_bases": 99}, "99 unique AI bases, at least 100 needed"),
         ({"real_sources": {"a": 50, "b": 50}}, "2 real sources, at least 3 needed"),
+        ({"real_sources": {"a": 50, "A": 50, "b ": 50}}, "2 real sources, at least 3 needed"),
         ({"real_sources": {"a": 50, "b": 26, "c": 24}}, "real source c: 24 unique bases, at least 25 needed"),
         ({"generator_families": {"f": 50, "g": 50}}, "2 generator families, at least 3 needed"),
         ({"generator_families": {"f": 26, "g": 24, "h": 50}}, "generator family g: 24 unique bases, at least 25 needed"),

@@ -66,6 +66,20 @@ def test_one_row_more_breaks_a_rule(dataset, rule):
     assert outcome.severity == ("warning" if rule in ("base-chain", "real-generator") else "error")
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_another_spelling_holds_nothing_out(dataset, order):
+    rows = [
+        dataset.row("a", source="RAISE"),
+        dataset.row("b", source="raise ", split="train"),
+        dataset.row("c", label=1, generatorFamily="Flux", source="web"),
+        dataset.row("d", label=1, generatorFamily="flux", source="web", split="train"),
+    ][::order]
+    outcomes = {outcome.rule: outcome for outcome in leakage(dataset.columns(*rows)) if outcome.total}
+    assert outcomes.keys() == {"source-split", "family-split"}
+    assert outcomes["source-split"].kept[0].message.startswith("real source 'RAISE' is in train and test")
+    assert {row.id for row in outcomes["family-split"].kept[0].rows} == {"c", "d"}
+
+
 def test_every_rule_has_a_broken_example(dataset):
     assert {outcome.rule for outcome in leakage(dataset.columns(dataset.row("a")))} == set(BROKEN)
 

@@ -46,6 +46,7 @@ def test_just_enough_lacks_nothing(split):
         ("test", {"ai_bases": 499}, "499 of 500 AI bases"),
         ("test", {"real_sources": {"a": 250, "b": 250}}, "2 of 3 real sources"),
         ("test", {"generator_families": {"a": 250, "b": 250}}, "2 of 3 generator families"),
+        ("test", {"generator_families": {"a": 250, "b": 250, "A ": 250}}, "2 of 3 generator families"),
         ("test", {"real_sources": {"a": 49, "b": 50, "c": 500}}, "49 of 50 real bases of source 'a'"),
         ("test", {"real_by_resolution": {"full-res": 99, "thumbnail": 100}}, "99 of 100 real bases in full-res"),
         ("test", {"real_by_resolution": {"full-res": 100}}, "0 of 100 real bases in thumbnail"),
