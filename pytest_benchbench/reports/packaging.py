@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest_benchbench
+from pytest_benchbench.adapters.calibrator import CalibratorError, load_calibrator
 from pytest_benchbench.adapters.fusion import scoring_sha256
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.decision import Decision
@@ -95,7 +96,8 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
 
     Raises:
         ValueError: A release has no decision that passed.
-        PackageRefusedError: The evidence of a release cannot authorise one, or its model is not in the folder.
+        PackageRefusedError: The evidence of a release cannot authorise one, its model is not in the folder, or its
+            calibrator there is not deployable.
         PackageError: The folder holds what cannot be packed, or the ZIP cannot be written.
     """
     if kind == "release" and (basis is None or basis.decision.decision != "pass"):
@@ -112,6 +114,7 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
             if not archive.digests:
                 raise PackageError(f"{dist}: has no file")
             document = _document(archive.digests, kind, basis, notes)
+            _check_calibrator(dist, document, kind, notes)
             _add_documents(archive, document, kind, basis)
     except ArchiveError as error:
         raise PackageError(str(error)) from None
@@ -240,6 +243,26 @@ def _calibrator(digests: Mapping[str, str], basis: Basis, notes: list[str]) -> d
     if not files:
         notes.append(f"no file of the build is the calibrator of the evidence (calibratorSha256 {named[0]})")
     return {"sha256": named[0], "files": files}
+
+
+def _check_calibrator(dist: Path, document: Mapping[str, Any], kind: Kind, notes: list[str]) -> None:
+    """Refuse a release whose calibrator is not deployable; the identity changes no score, and is only told of.
+
+    Raises:
+        PackageRefusedError: It is not, and changes scores.
+    """
+    for name in (document.get("calibrator") or {"files": []})["files"]:
+        try:
+            calibrator = load_calibrator(dist / name).calibrator
+        except CalibratorError:  # fusion weights, or the file of another runtime
+            continue
+        if calibrator.deployable:
+            continue
+        lacks = "; ".join(calibrator.missing) or "nobody says what it was fitted on"
+        told = f"{shown_text(name)}: a calibrator that is not deployable: {shown_text(lacks)}"
+        if kind == "release" and calibrator.method != "identity":
+            raise PackageRefusedError(f"refused: {told}; or give --review")
+        notes.append(told)
 
 
 def _files_of(scoring: str, digests: Mapping[str, str]) -> list[str]:

@@ -3,9 +3,11 @@ import json
 import subprocess
 import zipfile
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from pytest_benchbench.adapters.calibrator import Calibrator, Counts
 from pytest_benchbench.cli import main
 
 MODEL = b"the weights"
@@ -264,6 +266,40 @@ def test_the_calibrator_is_found(build):
     build.scores(calibratorSha256=hashlib.sha256(b"{}").hexdigest())
     assert build.package().exit_code == 0
     assert json.loads(build.read("benchbench-release/release.json"))["calibrator"]["files"] == ["calibrator.json"]
+
+
+def calibrator_of(build, method="temperature", slope=0.5, **fields):
+    """Put a calibrator into the build, and let the evidence be scored with it."""
+    data = Calibrator(method=method, slope=slope, intercept=0.0, **fields).encoded()
+    (build.dist / "calibrator.json").write_bytes(data)
+    build.scores(calibratorSha256=hashlib.sha256(data).hexdigest())
+
+
+@pytest.mark.parametrize("lacks", [("99 unique AI bases, at least 100 needed",), ()])
+def test_a_release_has_no_calibrator_that_is_not_deployable(build, lacks):
+    calibrator_of(build, missing=lacks)
+    refused = build.package()
+    told = "; ".join(lacks) or "nobody says what it was fitted on"
+    assert refused.exit_code == 20
+    assert refused.stderr == f"refused: calibrator.json: a calibrator that is not deployable: {told}; or give --review\n"
+    assert build.is_clean()
+    assert build.package("--review", output="x-review.zip").exit_code == 0
+
+
+def test_a_deployable_calibrator_is_packed(build):
+    groups = {"a": 50, "b": 25, "c": 25}
+    counts = Counts(unit="base", rows=200, real_bases=100, ai_bases=100, real_sources=groups, generator_families=groups)
+    counts = msgspec.structs.replace(counts, real_without_source=0, ai_without_family=0)
+    calibrator_of(build, deployable=True, modelSha256=MODEL_SHA256, preprocessingVersion="1", counts=counts)
+    result = build.package()
+    assert (result.exit_code, "deployable" in result.stderr) == (0, False)
+
+
+def test_the_identity_changes_no_score_and_is_packed(build):
+    calibrator_of(build, method="identity", slope=1.0, missing=("2 real sources, at least 3 needed",))
+    result = build.package()
+    assert result.exit_code == 0
+    assert "note: calibrator.json: a calibrator that is not deployable: 2 real sources" in result.stderr
 
 
 def test_calibrator_and_fusion_are_found_together(build):
