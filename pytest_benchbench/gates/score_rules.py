@@ -21,6 +21,12 @@ from pytest_benchbench.statistics.classification import AI, REAL, Confusion
 MAX_VALUES = 10_000
 """A slice with ``*`` that has more values than these is not decided."""
 
+MAX_DERIVATIVES = 1000
+"""Nor is one with more derivatives than these."""
+
+MAX_OUTCOMES = 100_000_000
+"""Nor is one with so many derivatives times bases: each derivative is a pass over all bases, and its outcomes are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Group:
@@ -72,7 +78,12 @@ def _of_adapter(rule: Rule, table: ScoreTable, adapter: str | None, wanted: dict
     derivatives = {name: value for name, value in wanted.items() if name in DERIVATIVE_FACETS}
     others = {name: value for name, value in wanted.items() if name not in DERIVATIVE_FACETS}
     found = 0
-    for concrete in _concrete(derivatives, table):
+    apart = _concrete(derivatives, table)
+    if len(apart) > 1 and (len(apart) > MAX_DERIVATIVES or len(apart) * table.bases > MAX_OUTCOMES):
+        reason = f"{len(apart)} derivatives of {table.bases} bases: they are not decided apart"
+        yield uncomputed(rule, wanted, 0, reason)
+        return
+    for concrete in apart:
         units = table.units(adapter, "score", rule.unit or METRICS[rule.metric].unit, tuple(sorted(concrete.items())))
         groups = _groups(rule, table, adapter, units, concrete, others)
         if groups is None or found > MAX_VALUES:

@@ -282,6 +282,17 @@ def test_too_many_values_are_not_decided(monkeypatch):
     rows = [score_row("r0", PAIRS[0], 0.1), score_row("r2", PAIRS[0], 0.1)]
     (its,) = found(rule_of("real_recall", slice={"source": "*"}), rows)
     assert (its.passed, its.reason) == (None, "more than 1 values: they are not decided apart")
+
+
+def test_too_many_derivatives_are_not_decided(monkeypatch):
+    """Each is a pass over all bases, and its outcomes are kept."""
+    rows = [score_row("r0", pair, 0.1) for pair in PAIRS]
+    each = rule_of("real_recall", slice={"transform": "*"})
+    assert all(its.passed is not None for its in found(each, rows))
+    monkeypatch.setattr("pytest_benchbench.gates.score_rules.MAX_OUTCOMES", 1)
+    (its,) = found(each, rows)
+    assert its.passed is None
+    assert its.reason.endswith("derivatives of 1 bases: they are not decided apart")
     (its,) = found(rule_of("real_recall", slice={"source": "*"}), rows[:1])
     assert its.passed is True
 
