@@ -18,6 +18,18 @@ def passed(decided):
     return all(rule.passed is True for rule in decided)
 
 
+def test_a_derivative_cannot_be_left_out_by_leaving_out_its_name(release):
+    for name, rows in release.bases.items():
+        rows.append({**rows[0], "id": f"{name}~jpeg", "transform": "jpeg-75"})
+    for i in range(4):  # what went wrong there
+        release.bases[f"real-{i}"].pop()
+    assert [rule.passed for rule in release.rules("false_positives_upper")] == [False]
+    release.change(release.bases, transform=None)
+    decision = release.decide()
+    assert decision.decision == "refused"
+    assert [rule.id for rule in decision.rules if rule.passed is not True] == ["carries.transform"]
+
+
 def test_sound_evidence_passes(release):
     decision = release.decide()
     assert decision.decision == "pass"
