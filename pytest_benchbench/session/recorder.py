@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -147,12 +148,13 @@ class Recorder:
     def _begin(self, nodes: list[str]) -> None:
         if not nodes:
             return
-        open_test_split(self._plan, self._config, self._document, nodes, distributed=self._distributed)
+        opened = partial(open_test_split, self._plan, self._config, self._document, nodes, distributed=self._distributed)
         try:
             if self._earlier is not None:
+                opened()
                 self._go_on(self._earlier)
             else:
-                self._make_run()
+                self._make_run(opened)
         except RunDirectoryError as error:
             raise pytest.UsageError(str(error)) from None
         except EvidenceWriteError as error:
@@ -160,13 +162,13 @@ class Recorder:
         assert self._log is not None
         self._log.expect(nodes)
 
-    def _make_run(self) -> None:
-        """Make the directory of a new run.
+    def _make_run(self, opened: Callable[[], None]) -> None:
+        """Make the directory of a new run, and open the test split when it is there: without it nothing is asked.
 
         Raises:
             RunDirectoryError: It cannot be made.
         """
-        self._run = RunDirectory.make(self._run_path(), self._document)
+        self._run = RunDirectory.make(self._run_path(), self._document, opened)
         self._log = RowLog(self._plan, self._run, self._run_id, self._code, runs_rows=not self._distributed)
 
     def _go_on(self, earlier: EarlierRun) -> None:
@@ -282,7 +284,7 @@ class Recorder:
                     if self._earlier is not None:
                         self._go_on(self._earlier)
                     elif self._is_empty_shard():  # those who merge must be able to account for it
-                        self._make_run()
+                        self._make_run(lambda: None)  # a shard without rows opens nothing
                 if self._run is not None and self._log is not None:
                     return self._finish(self._run, self._log, session, pytest_status)
         except EvidenceWriteError as error:

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,15 +65,16 @@ class RunDirectory:
         self.in_flight = InFlight(path)
 
     @classmethod
-    def make(cls, path: Path, begin: dict[str, Any]) -> RunDirectory:
+    def make(cls, path: Path, begin: dict[str, Any], when_made: Callable[[], None]) -> RunDirectory:
         """Make the directory of a new run.
 
         Args:
             path: Must not exist.
             begin: What ``run.json`` says from the start.
+            when_made: Is called when there is a place for evidence, before ``begin`` is written; may complete it.
 
         Raises:
-            RunDirectoryError: ``path`` exists or cannot be made; nothing is left of it.
+            RunDirectoryError: ``path`` exists or cannot be made; nothing is left of it, as after any error of ``when_made``.
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,6 +86,7 @@ class RunDirectory:
         writer = None
         try:
             writer = EvidenceWriter(path / EVIDENCE)
+            when_made()
             write_atomically(path / RUN, encode_document(begin))  # last: a directory that has it can be gone on with
         except BaseException as error:
             if writer is not None:

@@ -110,6 +110,20 @@ def test_a_killed_run_has_opened_the_split(dataset):
     assert (len(dataset.ledger), dataset.attempt()) == (1, 1)
 
 
+def test_a_run_without_a_directory_opens_nothing(images, workers):
+    (images.path / "file").touch()
+    result = images.score(run="file/run", workers=workers)
+    assert result.ret == 4
+    assert "file/run: File exists" in result.stderr.str()
+    assert not (images.path / "benchbench-ledger.jsonl").exists()
+
+
+def test_a_run_that_cannot_open_the_split_leaves_no_directory(images):
+    (images.path / "benchbench-ledger.jsonl").mkdir()
+    assert images.score().ret == 4
+    assert not (images.path / "run").exists()
+
+
 def test_the_split_is_opened_before_any_row_is_asked(dataset):
     dataset.images("0.5")
     dataset.pytester.makepyfile(
