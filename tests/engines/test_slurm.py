@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+heard = signal.getsignal(signal.SIGINT)
 pytest.importorskip("dask_jobqueue", reason="pip install dask-jobqueue")
+signal.signal(signal.SIGINT, heard)  # importing it makes an interrupt end the process, for all tests that come later
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 

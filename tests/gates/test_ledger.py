@@ -1,8 +1,9 @@
 """The ledger: appended line by line, counted from the lines alone, refused when it is damaged."""
 
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -248,19 +249,21 @@ def test_a_line_that_cannot_be_written_leaves_the_ledger_as_it_was(path, monkeyp
     assert path.read_bytes() == before
 
 
-def _append_some(path, count):
-    for _ in range(count):
-        append_opening(path, opening())
+APPENDING = """
+import sys
+from pathlib import Path
+import msgspec
+from pytest_benchbench.gates.ledger import Opening, append_opening
+
+for _ in range(10):
+    append_opening(Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Opening))
+"""
 
 
 def test_processes_that_append_together_lose_no_line(path):
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_append_some, args=(path, 10)) for _ in range(3)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(120)
-        assert process.exitcode == 0
+    command = [sys.executable, "-c", APPENDING, path, msgspec.json.encode(opening())]
+    processes = [subprocess.Popen(command) for _ in range(3)]
+    assert [process.wait(120) for process in processes] == [0, 0, 0]
     assert attempts(read_ledger(path)) == list(range(1, 31))
 
 
