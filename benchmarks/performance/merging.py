@@ -91,6 +91,9 @@ def write_shards(
                     file.write(encode({**row, "outcome": "error", "error": {"type": "OSError", "message": "once"}}) + b"\n")
                     row["key"]["attempt"] = 2
                 file.write(encode(row) + b"\n")
+        with (directory / name / "evidence.jsonl").open("rb") as written:
+            inputs = {"evidence": {"name": "evidence.jsonl", "sha256": hashlib.file_digest(written, "sha256").hexdigest()}}
+        (directory / name / "report.json").write_text(json.dumps({"inputs": inputs}), encoding="utf-8")
         names.append(name)
     return names
 
