@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.faults import schema_fault
 from pytest_benchbench.manifests.spelling import different_names
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
@@ -251,7 +250,7 @@ def parse_calibrator(data: bytes, *, name: str) -> Calibrator:
     try:
         calibrator = msgspec.convert(document, Calibrator)
     except msgspec.ValidationError as error:
-        raise CalibratorError(f"{name}: {_field_first(str(error))}") from None
+        raise CalibratorError(f"{name}: {schema_fault(error)}") from None
     if (fault := _fault(calibrator)) is not None:
         raise CalibratorError(f"{name}: {': '.join(fault)}")
     return calibrator
@@ -262,7 +261,7 @@ def _refuse_other_types(data: bytes, name: str) -> None:
     try:
         msgspec.json.decode(data, type=Calibrator)
     except msgspec.ValidationError as error:
-        raise CalibratorError(f"{name}: {_field_first(str(error))}") from None
+        raise CalibratorError(f"{name}: {schema_fault(error)}") from None
     except (ValueError, RecursionError):  # the exact parser says better what is wrong, and where
         return
 
@@ -345,11 +344,3 @@ def _ungrouped(kind: str, field: str, bases: int | None) -> list[str]:
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _field_first(message: str) -> str:
-    """Turn msgspec's "Expected `str`, got `int` - at `$.method`" into "method: expected str, got int"."""
-    matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", message)
-    reason, field = (shown_text(part) for part in (matched.groups() if matched else (message, "")))
-    reason = (reason[:1].lower() + reason[1:]).replace("`", "")
-    return f"{field}: {reason}" if field else reason

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,7 +15,7 @@ import msgspec
 from pytest_benchbench.gates.metrics import METRICS, Unit
 from pytest_benchbench.gates.policy_faults import policy_fault, rule_fault
 from pytest_benchbench.manifests.dataset import ResolutionGroup
-from pytest_benchbench.manifests.faults import shown, shown_text
+from pytest_benchbench.manifests.faults import schema_fault_parts, shown
 from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
 from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
@@ -217,7 +216,7 @@ def _parse(data: bytes, display: str) -> LoadedPolicy:
     except YamlError as error:
         raise PolicyError(str(error)) from None
     except msgspec.ValidationError as error:
-        raise PolicyError(f"{display}: {_field_first(str(error))}") from None
+        raise PolicyError(f"{display}: {_told(error)}") from None
     if (fault := policy_fault(policy)) is not None:
         raise PolicyError(f"{display}: {fault}")
     for index, rule in enumerate(policy.rules):
@@ -229,11 +228,9 @@ def _parse(data: bytes, display: str) -> LoadedPolicy:
     return LoadedPolicy(msgspec.structs.replace(policy, rules=rules), hashlib.sha256(data).hexdigest())
 
 
-def _field_first(message: str) -> str:
-    """Turn msgspec's "Expected `str`, got `int` - at `$.rules[0].id`" into "rules[0].id: expected str, got int"."""
-    matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", message)
-    reason, field = (shown_text(part) for part in (matched.groups() if matched else (message, "")))
-    reason = (reason[:1].lower() + reason[1:]).replace("`", "")
+def _told(error: msgspec.ValidationError) -> str:
+    """Name the field and the reason, and where only some words are allowed, these."""
+    field, reason = schema_fault_parts(error)
     if field == "required_transforms" and reason.startswith("invalid enum value"):
         reason = f"expected all-seen or a list, got {reason.removeprefix('invalid enum value ')}"
     elif reason.startswith("invalid enum value") and (choices := _CHOICES.get(field.rpartition(".")[2])):

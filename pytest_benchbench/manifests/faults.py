@@ -95,10 +95,15 @@ def refused(file: str, line: int | None, message: str) -> ManifestError:
 
 def schema_fault(error: Exception) -> str:
     """Turn msgspec's "Expected `str`, got `int` - at `$.rules[0].id`" into "rules[0].id: expected str, got int"."""
+    field, reason = schema_fault_parts(error)
+    return f"{field}: {reason}" if field else reason
+
+
+def schema_fault_parts(error: Exception) -> tuple[str, str]:
+    """Give the field, empty for the whole, and the reason of what ``schema_fault`` says."""
     matched = re.fullmatch(r"(?s)(.*) - at `\$\.?(.*)`", str(error))
     reason, field = (shown_text(part) for part in (matched.groups() if matched else (str(error), "")))
-    reason = (reason[:1].lower() + reason[1:]).replace("`", "")
-    return f"{field}: {reason}" if field else reason
+    return field, (reason[:1].lower() + reason[1:]).replace("`", "")
 
 
 def shown(value: object) -> str:
