@@ -118,9 +118,8 @@ def _request(row: EvidenceRow, written: str | None, places: Places, share: int) 
     if media_type not in ("image", "audio", "video"):
         return "no picture: the case is no image, sound or video"
     if written is None:
-        return (
-            f"no picture: {'its manifest is not at hand, or names no file' if is_dataset else 'the evidence names no file'}"
-        )
+        lacking = "its manifest is not at hand, or names no file" if is_dataset else "the evidence names no file"
+        return f"no picture: {lacking}"
     artifact = _file(row, written, row.artifact.sha256, places)
     if not artifact.paths:
         return f"no picture: file not at hand ({artifact.name})"
