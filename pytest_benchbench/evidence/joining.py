@@ -100,7 +100,7 @@ def pieces_of(runs: Iterable[RecordedRun]) -> list[Piece]:
 def join_evidence(pieces: Sequence[Piece], target: Path, progress: Progress | None = None) -> JoinedEvidence:
     """Write the complete lines of all parts to a new file, one part after the other.
 
-    Memory grows by some sixty bytes a line.
+    Memory grows by some seventy bytes a line.
 
     Args:
         pieces: The parts in the order in which they are written.

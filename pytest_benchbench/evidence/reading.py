@@ -130,7 +130,7 @@ def complete_lines(path: Path, begin: int = 0, first: int = 1) -> Iterator[tuple
 def index_evidence(path: Path, progress: Callable[[int], None] | None = None) -> IndexedEvidence:
     """Read the heads of a file of evidence, by which it is decided which lines count.
 
-    Memory grows by some sixty bytes a line.
+    Memory grows by some seventy bytes a line.
 
     Args:
         path: The file.

@@ -64,16 +64,17 @@ def test_the_attempt_that_counts_is_read(score_files, row, evidence_row):
     first = evidence_row(row("a", status="timeout"))
     second = evidence_row(row("a", score=0.25))
     second["key"]["attempt"] = 2
-    third = evidence_row(row("a", score=0.75))
+    third = evidence_row(row("a", score=0.25))
     third["key"]["attempt"] = 3
     (found,) = read_scores(score_files.write([first, second, third], "evidence.jsonl"))
     assert (found.score, found.line) == (0.25, 2)
 
 
-def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row):
+@pytest.mark.parametrize("other", [{"status": "detected"}, {"score": 0.2}], ids=str)
+def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row, other):
     first, second = evidence_row(row("a")), evidence_row(row("a"), outcome="measured")
     second["key"]["attempt"] = 2
-    second["detection"]["status"] = "detected"
+    second["detection"] |= other
     (found,) = read_scores(score_files.write([first, second], "evidence.jsonl"))
     assert (found.status, found.score) == ("unstable", None)
 
