@@ -134,6 +134,25 @@ class ScoreTable:
         differs[self.base[rows[of_base[self.base[rows]] != codes[rows]]]] = True
         return differs
 
+    def sharing(self, codes: NDArray[np.intp]) -> Mask:
+        """Say which bases have a value that another base has too.
+
+        Args:
+            codes: The value of each of the first rows, at least 0, and -1 where it says none; of shape (n,), n <= rows.
+
+        Returns:
+            Of shape (bases,).
+        """
+        rows = np.flatnonzero((codes >= 0) & (self.base[: len(codes)] >= 0))
+        values, bases = codes[rows], self.base[rows]
+        of_value = np.zeros(int(values.max(initial=-1)) + 1, dtype=np.int64)
+        of_value[values] = bases
+        has_several = np.zeros(len(of_value), dtype=np.bool_)
+        has_several[values[of_value[values] != bases]] = True
+        shares = np.zeros(self.bases, dtype=np.bool_)
+        shares[bases[has_several[values]]] = True
+        return shares
+
     def of_bases(self, bases: Mask) -> Mask:
         """Say which rows belong to some bases."""
         return np.append(bases, False)[self.base]
