@@ -150,24 +150,30 @@ class Onnx(BatchAdapter):
         self._scorer = None
 
     def describe(self) -> AdapterDescription:
-        """The runtime, how the score is made, and every file that it is made with."""
+        """What runs the network, how the score is made, and every file that it is made with.
+
+        The rule is the same for every model, calibrator and set of weights that is asked in the same way: what they are is
+        told by their digests.
+        """
         scorer = self._loaded()
         config = scorer.loaded.config
         files = [*scorer.network.weights]
         for block, part in ((config.calibrator, scorer.calibrator), (config.fusion, scorer.fusion)):
             if block is not None and part is not None:
                 files.append(Weights(Path(block.path).name, part.sha256))
-        runtime = config.runtime
+        threads = config.runtime.threads
+        version = (
+            f"{scorer.network.version}, {scorer.network.provider}, {threads} {'thread' if threads == 1 else 'threads'}, "
+            f"{scorer.network.run_size} to a run"
+        )
         rule = (
             f"a score, without a threshold of its own: {config.output.kind} {config.output.name} of the model, "
             f"preprocessing {config.preprocessing_version}, {'calibrated' if scorer.calibrator else 'not calibrated'}, "
-            f"{'fused with metadata signals' if scorer.fusion else 'pixels only'}; {config.evaluation_mode}; "
-            f"{scorer.network.provider}, {runtime.threads} {'thread' if runtime.threads == 1 else 'threads'}, "
-            f"{scorer.network.run_size} to a run; configuration SHA-256 {scorer.loaded.sha256}"
+            f"{'fused with metadata signals' if scorer.fusion else 'pixels only'}; {config.evaluation_mode}"
         )
         if config.fixture:
             rule += "; a fixture: it detects nothing but what it was drawn for"
-        return AdapterDescription(scorer.network.version, rule, tuple(files))
+        return AdapterDescription(version, rule, tuple(files))
 
     def _loaded(self) -> _Scorer:
         if self._scorer is None:

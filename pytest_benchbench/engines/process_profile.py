@@ -169,7 +169,7 @@ def _choices(arguments: Sequence[str]) -> list[tuple[str, AdapterChoice]]:
 
 
 def _parted(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give the arguments of pytest as ``(option, value)``: adapters, given in one word or two; any other word is as it was."""
+    """Give the arguments of pytest as ``(option, value)``: adapters, in one word or two; other words stay as they are."""
     words = iter(arguments)
     for word in words:
         name, _, value = word.partition("=")
