@@ -24,7 +24,7 @@ _NOT_RUN = _OUTCOME_CODES["not_run"]
 _NOTHING_KNOWN = bytes(TEXT_DIGEST_BYTES)
 
 
-class Key(msgspec.Struct, frozen=True):
+class Key(msgspec.Struct, frozen=True, gc=False):
     """The key of a line; see ``EvidenceKey``."""
 
     suite: str
@@ -34,12 +34,12 @@ class Key(msgspec.Struct, frozen=True):
     attempt: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
-class _Decision(msgspec.Struct):
+class _Decision(msgspec.Struct, gc=False):
     status: str
     score: float | None = None
 
 
-class Head(msgspec.Struct):
+class Head(msgspec.Struct, gc=False):
     """What of a line decides whether it counts."""
 
     schema_version: Literal[1]

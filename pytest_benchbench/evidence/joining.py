@@ -268,7 +268,8 @@ class OneDetector:
         if settled.outcome not in SETTLED:
             return
         row = settled.row
-        if self._last.get(row.key.adapter) == (row.run_id, row.adapter):
+        last = self._last.get(row.key.adapter)
+        if last is not None and last[1] is row.adapter and last[0] == row.run_id:
             return
         self._last[row.key.adapter] = (row.run_id, row.adapter)
         runs = self._known.setdefault(row.key.adapter, {})
