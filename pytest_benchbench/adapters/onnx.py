@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -25,7 +26,7 @@ from pytest_benchbench.adapters.fusion_signals import read_signals
 from pytest_benchbench.adapters.onnx_config import LoadedConfig, PossiblyPinnedFile, load_config
 from pytest_benchbench.adapters.onnx_preprocessing import NotShown, Preprocessor, Tensor
 from pytest_benchbench.adapters.onnx_scoring import NoScoreError, raw_score
-from pytest_benchbench.adapters.onnx_session import OnnxNetwork
+from pytest_benchbench.adapters.onnx_session import INSTALL, OnnxNetwork
 from pytest_benchbench.artifacts.image import Image, decode_alpha
 from pytest_benchbench.artifacts.media import MediaType, UndecodableArtifactError
 
@@ -98,7 +99,10 @@ class Onnx(BatchAdapter):
             FusionError: The fusion weights cannot be used.
         """
         if self.options.config is None:
-            raise AdapterUnavailable("no model is named", "give --bench-adapter=onnx:config=MODEL.yaml, see docs/onnx.md")
+            lacks_runtime = find_spec("onnxruntime") is None  # both at once: who names a model next is not stopped again
+            reason = f"no model is named{', and onnxruntime is not installed' if lacks_runtime else ''}"
+            remedy = "give --bench-adapter=onnx:config=MODEL.yaml, see docs/onnx.md"
+            raise AdapterUnavailable(reason, f"{INSTALL}; then {remedy}" if lacks_runtime else remedy)
         loaded = load_config(self.options.config)
         config = loaded.config
         calibrator = None if config.calibrator is None else _calibrator(loaded, config.calibrator)

@@ -12,6 +12,7 @@ import msgspec
 
 from pytest_benchbench.adapters.calibrator import MAX_CALIBRATOR_BYTES, Calibrator, Candidate
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.cli.score_options import joined_manifest
 from pytest_benchbench.evidence.calibrating import calibrate
 from pytest_benchbench.evidence.calibration_rows import CalibrationError, read_calibration_rows
 from pytest_benchbench.evidence.run_facts import RunFacts
@@ -52,11 +53,7 @@ def _text(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.command("calibrate")
 @click.argument("scores", type=click.Path(exists=True, path_type=Path))
 @click.argument("output", metavar="CALIBRATOR", type=click.Path(path_type=Path))
-@click.option(
-    "--manifest",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A dataset manifest that says by id what the rows do not.",
-)
+@joined_manifest("A dataset manifest that says by id what the rows do not.")
 @click.option("--adapter", metavar="NAME", help="Take the rows of this adapter only; for the evidence of several.")
 @click.option("--model-sha256", metavar="DIGEST", callback=_digest, help="The checkpoint, where rows do not say it.")
 @click.option("--preprocessing-version", metavar="TEXT", callback=_text, help="The preprocessing, where rows do not say it.")

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.cli.score_options import joined_manifest
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation import SliceError, slices_of
@@ -33,10 +34,8 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 @click.command("evaluate")
 @click.argument("scores", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--manifest",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take from this dataset manifest, by id, what the rows do not say; its derivatives are required of every base.",
+@joined_manifest(
+    "Take from this dataset manifest, by id, what the rows do not say; its derivatives are required of every base."
 )
 @click.option("--adapter", help="Of evidence with several adapters: take this one's rows only, by its alias.")
 @click.option(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from pytest_benchbench.cli.gate_options import held_against, read_policy
+from pytest_benchbench.cli.gate_options import held_against, read_policy, tell_trust
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
@@ -81,6 +81,8 @@ def command(
         if (page := output_dir / REPORT_HTML).exists():
             click.echo(f"with pictures and all cases: {page}")
         click.echo(f"merged {parts} run{'' if parts == 1 else 's'}: {output_dir / 'report.md'}")
+    if merged.reckoning.decision is not None:
+        tell_trust([merged.reckoning.decision], held_out_unverified)
     tell_ci(merged)
     raise SystemExit(merged.exit_status)
 

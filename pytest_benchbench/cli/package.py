@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from pytest_benchbench.cli.gate_options import held_against, read_policy
+from pytest_benchbench.cli.gate_options import held_against, read_policy, tell_trust
+from pytest_benchbench.cli.new_output import refuse_output
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
 from pytest_benchbench.gates.decision import is_incomplete
@@ -69,8 +70,7 @@ def command(
     kind: Kind = "review" if review else "release"
     if (fault := name_fault(output, kind)) is not None:
         raise click.UsageError(fault)
-    if output.exists():
-        raise click.UsageError(f"{output}: exists already, and nothing is overwritten; name a new file")
+    refuse_output(output)
     if evidence is None and not review:
         raise click.UsageError("a release needs --evidence; for a build that is none give --review")
     if evidence is None and (manifests or held_out_unverified):
@@ -82,6 +82,7 @@ def command(
         basis = _basis(evidence, policy, manifests, held_out_unverified, kind)
         for line in chain.from_iterable(map(decision_lines, basis.decisions)):
             click.echo(line, err=as_json)
+        tell_trust(basis.decisions, held_out_unverified)
         if not review:
             _refuse_unless_passed(basis)
     try:

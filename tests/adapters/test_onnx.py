@@ -328,6 +328,17 @@ def test_without_onnxruntime_it_is_unavailable(mean_red, monkeypatch):
         loaded(mean_red)
 
 
+def test_what_is_missing_besides_the_model_is_said_at_once(monkeypatch):
+    with pytest.raises(AdapterUnavailable) as named:
+        Onnx().load()
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(AdapterUnavailable) as both:
+        Onnx().load()
+    assert str(both.value).startswith("no model is named, and onnxruntime is not installed")
+    assert "pip install 'pytest-benchbench[onnx]'; then give --bench-adapter=onnx:config=MODEL.yaml" in str(both.value)
+    assert "not installed" not in str(named.value)
+
+
 def test_neither_runtime_nor_onnx_is_imported_before_it_is_loaded(mean_red):
     code = (
         "import sys\nfrom pathlib import Path\n"

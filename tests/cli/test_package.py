@@ -223,6 +223,7 @@ def test_the_policy_release_alone_packs_what_passes_it(build):
     result = build.package(policy="release")
     assert result.exit_code == 0, result.output
     assert result.output.count("gate release: pass") == 1
+    assert "taken on trust (--held-out-unverified)" in result.stderr
     document = json.loads(build.read("benchbench-release/release.json"))
     assert document["policy"]["is_built_in_release"] is True
     assert document["release_policy"]["sha256"] == document["policy"]["sha256"]
