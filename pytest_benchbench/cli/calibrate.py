@@ -18,6 +18,7 @@ from pytest_benchbench.evidence.calibration_rows import CalibrationError, read_c
 from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_rows import read_scores
 from pytest_benchbench.evidence.score_source import ScoreError
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.field_types import is_hex
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT, MAX_FOLDS
@@ -110,7 +111,7 @@ def command(
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
         document = {"output": str(output), "sha256": sha256, "notes": notes, "calibrator": _shown(calibrator)}
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for line in _lines(calibrator):
         click.echo(line)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-import msgspec
 
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.cli.dataset_findings import image_progress
 from pytest_benchbench.cli.new_output import refuse_output
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT, shown, shown_text
 from pytest_benchbench.manifests.gathering import BuildingError
 from pytest_benchbench.manifests.placing import Place
@@ -87,7 +87,7 @@ def command(
             "rows_compared": found.compared,
             "clusters": [asdict(one) for one in clustering.clusters],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for line in _lines(clustering):
         click.echo(line)

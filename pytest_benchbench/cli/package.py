@@ -6,12 +6,12 @@ from itertools import chain
 from pathlib import Path
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.gate_options import held_against, read_policy, tell_trust
 from pytest_benchbench.cli.new_output import refuse_output
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.decision import is_incomplete
 from pytest_benchbench.gates.policy import LoadedPolicy, load_policy
 from pytest_benchbench.gates.recorded import UnreadableEvidenceError, decide_recorded
@@ -140,7 +140,7 @@ def _tell(packed: Package, kind: Kind, *, as_json: bool) -> None:
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
         document = {"output": str(packed.path), "sha256": packed.sha256, **packed.document}
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     named = "release" if kind == "release" else "review build, no release"
     click.echo(f"packed: {packed.path} ({named}; {packed.document['dist']['files']} files; sha256 {packed.sha256})")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
@@ -38,7 +38,7 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(msgspec.json.format(msgspec.json.encode(report_schema()), indent=2).decode())
+        click.echo(encode_document(report_schema()).decode(), nl=False)
         context.exit()
 
 
@@ -101,7 +101,7 @@ def command(
     for note in _notes(report):
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_document(report)), indent=2).decode())
+        click.echo(encode_document(_document(report)).decode(), nl=False)
         return
     for line in _lines(report):
         click.echo(line)
