@@ -38,6 +38,9 @@ ScoreStatus = Literal[
 TERMINAL: Final[tuple[str, ...]] = get_args(ScoreStatus)[1:]
 """The statuses of a row without a score. ``unstable`` is one whose attempts gave different verdicts."""
 
+UNASKED: Final = ("unavailable", "not_run")
+"""Those of a row about which nobody was asked."""
+
 QUANTITIES: Final = ("score", "rawScore", "pixelScore")
 
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.score_columns import Facet, ScoreColumns
+from pytest_benchbench.evidence.score_row import UNASKED
 from pytest_benchbench.gates.decided import MAX_NAMED, Required
 from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS
 from pytest_benchbench.gates.policy import Policy
@@ -107,6 +108,10 @@ class ScoreTable:
         codes, known = self.facet(name)
         wanted = set(values)
         return np.array([value in wanted for value in known], dtype=np.bool_)[codes] if len(codes) else codes > 0
+
+    def were_asked(self, rows: Mask) -> bool:
+        """Say whether anybody was asked about any row of a mask."""
+        return bool((rows & ~self.having("status", UNASKED)).any())
 
     def named(self, rows: Mask) -> list[str]:
         """Name the first rows of a mask by id, whatever order they came in; plain rows that are there also by line."""
