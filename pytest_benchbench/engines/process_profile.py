@@ -35,6 +35,7 @@ _OWN_OPTIONS = {
     "--bench-run-dir": "each process has its own",
     "--bench-resume": "each process is a run of its own",
     "--bench-retry": "each process is a run of its own",
+    "--bench-dry-run": "a profile is about runs",
     "--bench-shard": "a profile is about whole manifests; make a smaller one",
     "--bench-gate": "a profile decides nothing; run a gate on its own",
     "--bench-html": "a page with pictures is drawn by another process, whose cost is not the detector's",

@@ -232,6 +232,7 @@ def test_a_manifest_given_twice_is_refused(project, here):
         "--bench-gate=strict",
         "--bench-resume",
         "--bench-split=test",
+        "--bench-dry-run",
     ],
 )
 def test_what_a_profile_sets_itself_is_refused(argument):
