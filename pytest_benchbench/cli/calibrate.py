@@ -19,7 +19,7 @@ from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_rows import read_scores
 from pytest_benchbench.evidence.score_source import ScoreError
 from pytest_benchbench.evidence.writing import encode_document
-from pytest_benchbench.manifests.field_types import is_hex
+from pytest_benchbench.manifests.field_types import is_hex, says_something
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT, MAX_FOLDS
 from pytest_benchbench.statistics.score_mapping import METHODS
@@ -42,8 +42,8 @@ def _digest(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def _text(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value == "":
-        raise click.BadParameter("expected a text that is not empty")
+    if value is not None and not says_something(value):
+        raise click.BadParameter("expected a text that is not blank")
     try:
         (value or "").encode()
     except UnicodeEncodeError:

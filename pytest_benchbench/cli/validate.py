@@ -12,7 +12,13 @@ import click
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, installed_registry
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.artifacts.media import MEDIA_TYPES
-from pytest_benchbench.cli.dataset_findings import as_json as dataset_json, finding_lines, image_progress, summary_lines
+from pytest_benchbench.cli.dataset_findings import (
+    as_json as dataset_json,
+    doubt,
+    finding_lines,
+    image_progress,
+    summary_lines,
+)
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT, Fault
 from pytest_benchbench.manifests.kinds import SCHEMAS
@@ -186,7 +192,8 @@ def _show(findings: list[_Finding], examination: DatasetExamination | None, *, a
         return
     for finding in findings:
         if finding.valid:
-            click.echo(f"{finding.file}: {finding.rows} {'row' if finding.rows == 1 else 'rows'}, valid")
+            doubted = doubt(examination) if examination is not None and finding.kind == "dataset" else ""
+            click.echo(f"{finding.file}: {finding.rows} {'row' if finding.rows == 1 else 'rows'}, valid{doubted}")
             continue
         for fault in finding.faults:
             click.echo(fault, err=True)

@@ -87,6 +87,12 @@ def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row, oth
         ("case", "split", "holdout", "case.split: expected train, calibration, test or null, got 'holdout'"),
         ("scorer", "rawScore", "x", "detection.scorer.rawScore: expected a number from 0 to 1, or null, got 'x'"),
         ("scorer", "modelSha256", "X" * 64, "detection.scorer.modelSha256: expected 64 lower-case hex digits or null"),
+        (
+            "scorer",
+            "preprocessingVersion",
+            " ",
+            "detection.scorer.preprocessingVersion: expected a text that is not blank, or null, got ' '",
+        ),
         ("detection", "status", "detected", "detection.status: 'detected' is a verdict, not a score"),
     ],
 )
