@@ -202,6 +202,8 @@ def test_the_quick_look_accepts_ordinary_rows(row, image, separators):
         assert reader.accept(json.dumps(sample, separators=separators, sort_keys=True).encode()) is not None
 
 
-@given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" \t\xa0\u200b"), min_size=1)))
+@given(
+    st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" \t\xa0\u200b"), min_size=1))
+)
 def test_texts_are_looked_at_together_as_each_alone(texts):
     assert all_say_something(texts) is all(says_something(text) for text in texts if text)
