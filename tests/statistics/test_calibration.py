@@ -87,6 +87,7 @@ def test_temperature_is_that_of_scikit_learn(seed, bases):
 @pytest.mark.parametrize("method", ["temperature", "platt"])
 def test_repeating_the_rows_of_bases_changes_nothing(method):
     once = drawn(1, rows=80)
+    assert fit(method, once).method == method
     times = 1 + np.arange(80) % 4
     often = Scored.of(*(np.repeat(column, times) for column in (once.raws, once.labels, once.bases)))
     expected, found = fit(method, once), fit(method, often)
@@ -223,6 +224,19 @@ def test_a_sample_that_one_half_separates_has_no_temperature():
     with pytest.raises(NoFitError, match=r"0\.5 separates the classes"):
         fit("temperature", scored([0.2, 0.4, 0.6, 0.9], [0, 0, 1, 1]))
     assert fit("temperature", scored([0.2, 0.51, 0.6, 0.9], [0, 0, 1, 1])).slope > 1
+
+
+def test_a_lean_that_is_made_of_rounding_is_none():
+    raws, labels = [0.3, 0.7] * 40, [1] * 40 + [0] * 40
+    with pytest.raises(NoFitError, match="does not speak for AI"):
+        fit("temperature", scored([*raws[:-1], 0.7 - 1e-10], labels))
+    assert fit("temperature", scored([*raws[:-1], 0.3], labels)).slope > 0
+
+
+def test_a_score_may_lie_at_the_mean():
+    mapping = fit("platt", scored([0.2, 0.5, 0.5, 0.8], [0, 0, 1, 1]))
+    assert mapping.slope > 0
+    assert mapping.intercept == pytest.approx(0.0, abs=1e-12)
 
 
 def test_uninformative_scores_have_no_slope():

@@ -197,6 +197,10 @@ def test_each_operator_at_its_very_bound(op, failures, holding):
     assert holds(Rule("observed", op, 0.5), failures, 2) is holding
 
 
+def test_a_probability_is_reached_by_one_that_is_equal():
+    assert trials_needed(Rule("observed", "<=", 0.0), 0.5, [0.5]) == [(1, None)]
+
+
 def test_as_many_trials_may_fail_as_are_tried_out():
     always = Rule("observed", "<=", 1.0)
     assert smallest_n(always, MAX_TRIALS) == MAX_TRIALS
