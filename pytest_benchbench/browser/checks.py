@@ -58,7 +58,7 @@ def require_extension(endpoint: Endpoint, folder: Path, *, timeout: float = _LOA
         time.sleep(_LOOK_SECONDS)
     if not loaded:
         raise CheckFailed(
-            f"no unpacked extension is loaded: start the browser with --load-extension={folder}, and see that its manifest is valid"
+            f"no unpacked extension is loaded: start the browser with --load-extension={folder}; is its manifest valid?"
         )
     if len(loaded) > 1:
         named = ", ".join(f"{one.name} ({one.path})" for one in loaded[:_SHOWN_EXTENSIONS])
@@ -137,7 +137,7 @@ def _same_folder(one: Path, other: Path) -> bool:
 
 
 def _started(number: int) -> float:
-    """Give the time at which a process was started, in seconds since the epoch, rounded down by at most a tick and a second."""
+    """Give the time at which a process was started, in seconds since the epoch, early by at most a tick and a second."""
     fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
     return time.time() - uptime + int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK") - 1.0

@@ -5,14 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Self
 
-from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.torch_runtime import import_package
 from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallRefused, TabGone
 from pytest_benchbench.browser.tab import CALL_SECONDS, Tab
@@ -98,7 +96,7 @@ class Endpoint:
         return answer
 
     def version(self) -> dict[str, str]:
-        """Give what the browser says of itself: ``product``, ``protocolVersion``, ``jsVersion``, ``userAgent``, ``revision``."""
+        """Give what the browser says of itself: ``product``, ``protocolVersion``, ``jsVersion``, ``userAgent``."""
         return {name: str(value) for name, value in self.call("Browser.getVersion").items()}
 
     def alive(self) -> bool:
@@ -136,7 +134,7 @@ class Endpoint:
             told = Path(f"/proc/{number}/cmdline").read_bytes()
         except OSError as error:
             raise BrowserError(
-                f"{self._name}: the flags of process {number} cannot be read: {error.strerror} (Linux, same user, same machine)"
+                f"{self._name}: the flags of process {number} cannot be read ({error.strerror}): Linux and the same user tell them"
             ) from None
         return tuple(part.decode("utf-8", "replace") for part in told.removesuffix(b"\0").split(b"\0"))
 
@@ -220,7 +218,7 @@ class Endpoint:
         self.close()
 
     def _greet(self, timeout: float) -> tuple[str, str]:
-        """Ask for the path of the browser's own socket. The standard library asks no proxy, whatever the environment says."""
+        """Ask for the path of the browser's own socket; the standard library asks no proxy, whatever the environment says."""
         host, port = self._address
         asked = http.client.HTTPConnection(host, port, timeout=timeout)
         try:

@@ -62,7 +62,7 @@ def _locate(wanted: str | None) -> Path:
 
 
 def _on_path(name: str) -> Path | None:
-    found = shutil.which(os.path.expanduser(name))  # a path is only checked
+    found = shutil.which(Path(name).expanduser())  # a path is only checked
     program = _UNWRAPPED.get(name)
     if program is not None and (found is None or found == "/usr/bin/chromium") and os.access(program, os.X_OK):
         return program
