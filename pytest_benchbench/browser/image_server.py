@@ -119,10 +119,10 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             super().finish()
 
-    def do_GET(self) -> None:  # noqa: N802 - the name is the method's of HTTP
+    def do_GET(self) -> None:
         self._answer(body=True)
 
-    def do_HEAD(self) -> None:  # noqa: N802 - as above
+    def do_HEAD(self) -> None:
         self._answer(body=False)
 
     def _answer(self, *, body: bool) -> None:
