@@ -142,24 +142,8 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
         self._ws.shutdown()
 
     def _connect(self, timeout: float) -> None:
-        try:
-            self._socket = socket.create_connection(self._address, timeout)
-        except OSError as error:
-            raise self._error(f"{self._name}: cannot be reached: {error.strerror or error}") from None
-        try:
-            with ends_after(timeout, self._socket):
-                self._ws = websocket.create_connection(
-                    self._websocket_url,
-                    timeout=timeout,
-                    socket=self._socket,
-                    enable_multithread=True,
-                    suppress_origin=True,  # the browser refuses origins that it was not told of
-                    redirect_limit=0,
-                )
-        except (websocket.WebSocketException, OSError, ValueError) as error:
-            self._socket.close()
-            why = "no answer in time" if isinstance(error, TimeoutError | websocket.WebSocketTimeoutException) else error
-            raise self._error(f"{self._name}: cannot be connected to, it is closed or was never there: {why}") from None
+        path = str(self.id)
+        self._ws, self._socket = open_socket(self._address, path, name=self._name, error=self._error, timeout=timeout)
         self._ws.settimeout(_SOCKET_SECONDS)
         self._started = True
         self._recv_th.name = f"benchbench reads {self._name}"
@@ -225,6 +209,38 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
             for waiting in list(self.method_results.values()):
                 waiting.put(None)
             self._changed.notify_all()
+
+
+def open_socket(
+    address: tuple[str, int], path: str, *, name: str, error: type[BrowserError], timeout: float
+) -> tuple[websocket.WebSocket, socket.socket]:
+    """Open a socket of the browser's protocol, past any proxy; see ``Connection`` for the arguments.
+
+    Returns:
+        The WebSocket, and the socket under it, which any thread can shut down.
+
+    Raises:
+        BrowserError: ``error``: there is no such target, or nobody answers.
+    """
+    try:
+        connected = socket.create_connection(address, timeout)
+    except OSError as fault:
+        raise error(f"{name}: cannot be reached: {fault.strerror or fault}") from None
+    try:
+        with ends_after(timeout, connected):
+            opened = websocket.create_connection(
+                f"ws://{address[0]}:{address[1]}{path}",
+                timeout=timeout,
+                socket=connected,
+                enable_multithread=True,
+                suppress_origin=True,  # the browser refuses origins that it was not told of
+                redirect_limit=0,
+            )
+    except (websocket.WebSocketException, OSError, ValueError) as fault:
+        connected.close()
+        why = "no answer in time" if isinstance(fault, TimeoutError | websocket.WebSocketTimeoutException) else fault
+        raise error(f"{name}: cannot be connected to, it is closed or was never there: {why}") from None
+    return opened, connected
 
 
 @contextmanager

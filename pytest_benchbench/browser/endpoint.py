@@ -76,11 +76,11 @@ class Endpoint:
     """
 
     def __init__(self, port: int, *, host: str = "127.0.0.1", timeout: float = CALL_SECONDS) -> None:
-        self._connections = _connection_module()
+        self._connections = connection_module()
         self._address = (host, port)
         self._name = f"the browser at {host}:{port}"
         self._tabs: list[Tab] = []
-        path, self.product = self._greet(timeout)
+        path, self.product = find_socket(self._address, timeout)
         self._browser = self._connections.Connection(
             self._address, path, name=self._name, error=BrowserGone, timeout=timeout
         )
@@ -217,34 +217,47 @@ class Endpoint:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _greet(self, timeout: float) -> tuple[str, str]:
-        """Ask for the path of the browser's own socket; the standard library asks no proxy, whatever the environment says."""
-        host, port = self._address
-        asked = http.client.HTTPConnection(host, port, timeout=timeout)
+
+def find_socket(address: tuple[str, int], timeout: float) -> tuple[str, str]:
+    """Ask a browser for the path of its own socket; the standard library asks no proxy, whatever the environment says.
+
+    Args:
+        address: Host and port of its debugging protocol.
+        timeout: Seconds that the answer may take.
+
+    Returns:
+        The path, and what the browser calls itself.
+
+    Raises:
+        BrowserGone: Nobody listens there, or it is no browser.
+        AdapterUnavailable: pychrome is not installed.
+    """
+    host, port = address
+    asked = http.client.HTTPConnection(host, port, timeout=timeout)
+    try:
         try:
-            try:
-                asked.connect()
-            except OSError as error:
-                raise BrowserGone(
-                    f"no browser listens on {host}:{port} ({error.strerror or error}): start it with"
-                    f" --remote-debugging-port={port}, or let it be started by launch="
-                ) from None
-            try:
-                with self._connections.ends_after(timeout, asked.sock):
-                    asked.request("GET", "/json/version")
-                    told = json.loads(asked.getresponse().read(_MAX_VERSION_BYTES))
-                matched = _SOCKET_PATH.fullmatch(told["webSocketDebuggerUrl"])
-            except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError) as error:
-                why = str(error) if isinstance(error, TimeoutError) else f"no /json/version ({type(error).__name__})"
-                raise BrowserGone(f"what listens on {host}:{port} is no browser that can be driven: {why}") from None
-            if matched is None:
-                raise BrowserGone(f"what listens on {host}:{port} is no browser: it has no browser socket")
-            return matched[1], str(told.get("Browser", ""))
-        finally:
-            asked.close()
+            asked.connect()
+        except OSError as error:
+            raise BrowserGone(
+                f"no browser listens on {host}:{port} ({error.strerror or error}): start it with"
+                f" --remote-debugging-port={port}, or let it be started by launch="
+            ) from None
+        try:
+            with connection_module().ends_after(timeout, asked.sock):
+                asked.request("GET", "/json/version")
+                told = json.loads(asked.getresponse().read(_MAX_VERSION_BYTES))
+            matched = _SOCKET_PATH.fullmatch(told["webSocketDebuggerUrl"])
+        except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError) as error:
+            why = str(error) if isinstance(error, TimeoutError) else f"no /json/version ({type(error).__name__})"
+            raise BrowserGone(f"what listens on {host}:{port} is no browser that can be driven: {why}") from None
+        if matched is None:
+            raise BrowserGone(f"what listens on {host}:{port} is no browser: it has no browser socket")
+        return matched[1], str(told.get("Browser", ""))
+    finally:
+        asked.close()
 
 
-def _connection_module() -> ModuleType:
+def connection_module() -> ModuleType:
     """Import what needs pychrome.
 
     Raises:
