@@ -139,7 +139,7 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
         if threading.current_thread() is not self._recv_th:
             self._recv_th.join(_JOIN_SECONDS)
-        self._ws.shutdown()
+        self._ws.shutdown()  # type: ignore[no-untyped-call]
 
     def _connect(self, timeout: float) -> None:
         path = str(self.id)
@@ -184,7 +184,7 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
             self._changed.notify_all()
         if event.session is None and event.method in ("Inspector.targetCrashed", "Inspector.detached"):
             crashed = event.method == "Inspector.targetCrashed"
-            self._end("its page crashed" if crashed else f"it was closed ({event.params.get('reason')})")
+            self._end("it crashed or was ended" if crashed else f"it was closed ({event.params.get('reason')})")
 
     def _note(self, event: Event) -> None:
         """Keep the list of worlds, once somebody wants it."""
@@ -238,8 +238,9 @@ def open_socket(
             )
     except (websocket.WebSocketException, OSError, ValueError) as fault:
         connected.close()
-        why = "no answer in time" if isinstance(fault, TimeoutError | websocket.WebSocketTimeoutException) else fault
-        raise error(f"{name}: cannot be connected to, it is closed or was never there: {why}") from None
+        refused = isinstance(fault, websocket.WebSocketBadStatusException)
+        why = "it is closed or was never there" if refused else fault
+        raise error(f"{name}: cannot be connected to: {why}") from None
     return opened, connected
 
 

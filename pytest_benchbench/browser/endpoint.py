@@ -69,6 +69,7 @@ class Endpoint:
 
     Attributes:
         product: ``Chrome/156.0.8078.108`` or what else it calls itself.
+        browser: The browser itself as a target, for its events and for flat sessions.
 
     Raises:
         BrowserGone: Nobody listens there, or it is no browser.
@@ -81,9 +82,8 @@ class Endpoint:
         self._name = f"the browser at {host}:{port}"
         self._tabs: list[Tab] = []
         path, self.product = find_socket(self._address, timeout)
-        self._browser = self._connections.Connection(
-            self._address, path, name=self._name, error=BrowserGone, timeout=timeout
-        )
+        connection = self._connections.Connection(self._address, path, name=self._name, error=BrowserGone, timeout=timeout)
+        self.browser = Tab("browser", connection, self)
 
     def call(self, method: str, /, *, timeout: float = CALL_SECONDS, **params: Any) -> dict[str, Any]:
         """Call a method of the protocol on the browser itself.
@@ -92,8 +92,7 @@ class Endpoint:
             CallRefused, CallTimedOut: See ``Tab.call``.
             BrowserGone: The browser ended.
         """
-        answer: dict[str, Any] = self._browser.request(method, params, timeout=timeout)
-        return answer
+        return self.browser.call(method, timeout=timeout, **params)
 
     def version(self) -> dict[str, str]:
         """Give what the browser says of itself: ``product``, ``protocolVersion``, ``jsVersion``, ``userAgent``."""
@@ -134,7 +133,7 @@ class Endpoint:
             told = Path(f"/proc/{number}/cmdline").read_bytes()
         except OSError as error:
             raise BrowserError(
-                f"{self._name}: the flags of process {number} cannot be read ({error.strerror}): Linux and the same user tell them"
+                f"{self._name}: the flags of process {number} cannot be read ({error.strerror}): Linux tells its user"
             ) from None
         return tuple(part.decode("utf-8", "replace") for part in told.removesuffix(b"\0").split(b"\0"))
 
@@ -166,7 +165,7 @@ class Endpoint:
     def open_tab(self, url: str = "about:blank", *, timeout: float = CALL_SECONDS) -> Tab:
         """Open a page in a tab of its own, in front of the others. It may still be loading: see ``Tab.wait_for``.
 
-        ``Page`` and ``Inspector`` are enabled before the page is opened, so that no event of it is missed.
+        Its events of ``Page`` are listened to before the page is opened, so that none is missed.
 
         Raises:
             BrowserError: The page cannot be opened: ``net::ERR_CONNECTION_REFUSED``; the tab is closed again.
@@ -174,7 +173,6 @@ class Endpoint:
         target_id = str(self.call("Target.createTarget", url="about:blank", timeout=timeout)["targetId"])
         tab = self.attach(target_id)
         try:
-            tab.call("Inspector.enable", timeout=timeout)
             tab.call("Page.enable", timeout=timeout)
             if url != "about:blank":
                 failed = tab.call("Page.navigate", url=url, timeout=timeout).get("errorText")
@@ -202,14 +200,14 @@ class Endpoint:
             BrowserGone: It does not.
         """
         if not self.alive():
-            raise BrowserGone(f"{self._name}: it ended or was killed: {self._browser.gone or 'it does not answer'}")
+            raise BrowserGone(f"{self._name}: it ended or was killed: {self.browser.gone or 'it does not answer'}")
 
     def close(self) -> None:
         """Let go of the browser and of all tabs; the browser and its pages go on. Twice does no harm."""
         for tab in self._tabs:
             tab.close()
         self._tabs.clear()
-        self._browser.close()
+        self.browser.close()
 
     def __enter__(self) -> Self:
         return self

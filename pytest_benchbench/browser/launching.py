@@ -23,7 +23,7 @@ from pytest_benchbench.manifests.faults import shown_text
 LAUNCH_SECONDS = 60.0
 """How long a browser may take until it listens."""
 
-_CLOSE_SECONDS = 20.0
+_CLOSE_SECONDS = 10.0
 """How long it may take to end by itself, its log completed, before it is killed."""
 
 _REMOVE_SECONDS = 5.0

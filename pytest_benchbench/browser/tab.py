@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pytest_benchbench.browser.errors import ScriptFailed, TabGone
+from pytest_benchbench.browser.errors import CallRefused, CallTimedOut, ScriptFailed, TabGone
 from pytest_benchbench.manifests.faults import shown_text
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 CALL_SECONDS = 30.0
 """How long a call may take where nothing else is said: long for a browser, short for who waits."""
 
-_GRACE_SECONDS = 5.0
-"""By so much the answer to a script may come later than the script is stopped."""
+_SCRIPT_SHARE = 0.9
+"""Of the time for a script after which it is stopped, so that the answer is there in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Tab:
     def evaluate(self, expression: str, *, world: World | None = None, timeout: float = CALL_SECONDS) -> Any:
         """Evaluate JavaScript, and wait for the promise if it gives one.
 
-        A script that does not end is stopped after ``timeout``, so that the page can be used again.
+        A script that does not end is stopped, so that the page can be used again.
 
         Args:
             expression: What is evaluated.
@@ -103,7 +104,8 @@ class Tab:
             timeout: Seconds.
 
         Returns:
-            Its value, as JSON carries it; numbers read back exactly. ``undefined`` is ``None``.
+            Its value, as JSON carries it; numbers read back exactly. ``undefined`` is ``None``. Inside of objects and
+            arrays, what JSON does not carry is what ``JSON.stringify`` makes of it: NaN is ``None``.
 
         Raises:
             ScriptFailed: It threw, its promise was rejected, or its value is none that JSON carries (NaN, functions).
@@ -115,11 +117,19 @@ class Tab:
             "expression": expression,
             "returnByValue": True,
             "awaitPromise": True,
-            "timeout": timeout * 1000,
+            "timeout": timeout * _SCRIPT_SHARE * 1000,
             **({} if world is None else {"uniqueContextId": world.key}),
         }
-        with self._telling_apart():
-            answer = self._connection.request("Runtime.evaluate", params, timeout=timeout + _GRACE_SECONDS)
+        began = monotonic()
+        try:
+            with self._telling_apart():
+                answer = self._connection.request("Runtime.evaluate", params, timeout=timeout)
+        except CallRefused as error:  # all that is said of a script that was stopped
+            if "Internal error" in str(error) and monotonic() - began >= timeout * _SCRIPT_SHARE:
+                raise CallTimedOut(
+                    f"script {_place(expression)}: it did not end in {timeout:g} s, and was stopped"
+                ) from None
+            raise
         return _value(answer, expression)
 
     def worlds(self, *, timeout: float = CALL_SECONDS) -> list[World]:
@@ -183,15 +193,20 @@ class Tab:
 
 def _value(answer: dict[str, Any], expression: str) -> Any:
     """Take the value out of an answer to ``Runtime.evaluate``, whose exceptions are part of the answer."""
-    place = shown_text(" ".join(expression.split())[:60])
+    place = _place(expression)
     details = answer.get("exceptionDetails")
     if details is not None:
         thrown = details.get("exception", {})
-        said = thrown.get("description") or thrown.get("value") or details.get("text") or "an exception"
-        raise ScriptFailed(f"script {place!r}: {str(said).splitlines()[0] if str(said) else 'an exception'}")
+        said = str(thrown.get("description") or thrown.get("value") or details.get("text") or "").splitlines()
+        raise ScriptFailed(f"script {place}: {said[0] if said else 'an exception without a text'}")
     result = answer.get("result", {})
-    if "unserializableValue" in result:
-        raise ScriptFailed(f"script {place!r}: its value {result['unserializableValue']} is none that JSON carries")
-    if "value" not in result and result.get("type") != "undefined":
-        raise ScriptFailed(f"script {place!r}: its value is a {result.get('type')}, which JSON does not carry")
+    special = result.get("unserializableValue")
+    if special == "-0":
+        return -0.0
+    if special is not None or result.get("type") == "function":
+        raise ScriptFailed(f"script {place}: its value, {special or 'a function'}, is none that JSON carries")
     return result.get("value")
+
+
+def _place(expression: str) -> str:
+    return repr(shown_text(" ".join(expression.split())[:60]))
