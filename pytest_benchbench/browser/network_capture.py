@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import socket
 import threading
@@ -10,16 +9,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallTimedOut
+from pytest_benchbench.browser.endpoint import connection_module, find_socket
+from pytest_benchbench.browser.errors import BrowserGone, CallRefused, CallTimedOut
 from pytest_benchbench.browser.origins import is_outside, origin_of, shortened, stays_inside
-
-if TYPE_CHECKING:
-    from websocket import WebSocket
-
-CALL_TIMEOUT_S = 10.0
-"""The longest wait for an answer of the browser itself, which does no work for pages, seconds."""
+from pytest_benchbench.browser.tab import CALL_SECONDS
 
 MAX_KEPT_OF_AN_ORIGIN = 20
 """Requests to one origin that are kept; the rest is counted."""
@@ -27,11 +22,9 @@ MAX_KEPT_OF_AN_ORIGIN = 20
 MAX_ORIGINS = 1000
 """Origins that are told apart. An allowed one is always among those that were not: nothing is taken for allowed by this."""
 
-MAX_VERSION_BYTES = 65_536
-"""The largest answer about a browser's version that is read."""
-
-_WATCHED = [{"type": kind, "exclude": True} for kind in ("service_worker", "tab", "browser")] + [{}]
-"""Targets to attach to. A session on a service worker would keep it from being suspended, as it is with users."""
+_WATCHED = [{"type": kind, "exclude": True} for kind in ("service_worker", "browser_ui", "tab", "browser")] + [{}]
+"""Targets to attach to. A session on a service worker would keep it from being suspended, as it is with users; the browser's
+own windows are nobody's pages."""
 
 _AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": _WATCHED}
 
@@ -91,16 +84,22 @@ class NetworkCapture:
     New targets wait until they are watched (``waitForDebuggerOnStart``), so nothing is missed between. What a service worker
     fetches by itself, and WebRTC, is not seen here: the browser's own log sees it (``netlog``).
 
+    Nothing happens before the ``with``.
+
     Args:
         port: Of the browser's debugging protocol.
         host: Address of it, a loopback one.
 
     Raises:
-        BrowserError: The browser cannot be reached or watched.
+        BrowserGone: Nobody listens there, or it is no browser.
+        CallRefused: The browser cannot be watched.
+        CallTimedOut: It does not answer.
+        AdapterUnavailable: websocket-client is not installed.
     """
 
     def __init__(self, port: int, *, host: str = "127.0.0.1") -> None:
         self._address = (host, port)
+        self._name = f"the browser at {host}:{port}"
         self._lock = threading.Condition()
         self._kept: dict[str | None, list[CapturedRequest]] = {}
         self._count = 0
@@ -112,7 +111,11 @@ class NetworkCapture:
         self._closing = False
 
     def __enter__(self) -> Self:
-        self._socket = _connect(*self._address)
+        path, _ = find_socket(self._address, CALL_SECONDS)
+        self._socket, self._under = connection_module().open_socket(
+            self._address, path, name=self._name, error=BrowserGone, timeout=CALL_SECONDS
+        )
+        self._socket.settimeout(None)  # only the reading thread reads, and it ends when the connection does
         self._reader = threading.Thread(target=self._read, name="network capture", daemon=True)
         self._reader.start()
         try:
@@ -155,7 +158,7 @@ class NetworkCapture:
         """
         return [request for request in self.requests if is_outside(request.url, allowed)]
 
-    def settle(self, timeout: float = CALL_TIMEOUT_S) -> list[str]:
+    def settle(self, timeout: float = CALL_SECONDS) -> list[str]:
         """Wait until everything that was requested up to now is known.
 
         Args:
@@ -174,28 +177,30 @@ class NetworkCapture:
         asked = {self._send("Network.enable", _ENABLE, target): target for target in targets}
         self._wait(asked, timeout)
         with self._lock:
-            return [str(self._targets[target]) for call, target in asked.items() if call in self._asked]
+            silent = [target for call, target in asked.items() if call in self._asked]
+            return [str(self._targets[target]) for target in silent if target in self._targets]
 
     def close(self) -> None:
         """End watching; targets that still wait are let go by the browser. Twice does no harm."""
         self._closing = True
         self._hang_up()
         self._reader.join()
+        self._socket.shutdown()
 
     def _attach_to_all(self) -> None:
         """Watch what is there and what will be.
 
         Raises:
             CallTimedOut: The browser does not answer.
-            BrowserError: It refuses.
+            CallRefused: It refuses.
         """
         call = self._send("Target.setAutoAttach", _AUTO_ATTACH)
-        self._wait([call], CALL_TIMEOUT_S)
+        self._wait([call], CALL_SECONDS)
         with self._lock:
             if call in self._asked:
-                raise CallTimedOut(f"Target.setAutoAttach: the browser did not answer within {CALL_TIMEOUT_S:g} s")
+                raise CallTimedOut(f"{self._name}: Target.setAutoAttach: no answer in {CALL_SECONDS:g} s")
             if self._unwatched:
-                raise BrowserError(f"the browser cannot be watched: {self._unwatched[0]}")
+                raise CallRefused(f"{self._name}: it cannot be watched: {self._unwatched[0]}")
 
     def _send(self, method: str, parameters: dict[str, Any], session: str | None = None) -> int:
         """Ask for something, without waiting; the answer is awaited by ``_wait``."""
@@ -219,9 +224,7 @@ class NetworkCapture:
         with self._lock:
             self._lock.wait_for(lambda: self._gone or not any(call in self._asked for call in calls), timeout)
             if self._gone is not None:
-                raise BrowserGone(
-                    f"the browser at {self._address[0]}:{self._address[1]} cannot be watched any more: {self._gone}"
-                )
+                raise BrowserGone(f"{self._name}: it cannot be watched any more: {self._gone}")
 
     def _read(self) -> None:
         """Take what the browser sends, until the connection ends. In a thread of its own."""
@@ -239,9 +242,8 @@ class NetworkCapture:
             self._lock.notify_all()
 
     def _hang_up(self) -> None:
-        with suppress(OSError):
-            if (connection := self._socket.sock) is not None:
-                connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # the other side was first
+            self._under.shutdown(socket.SHUT_RDWR)
 
     def _take(self, message: dict[str, Any]) -> None:
         if "id" in message:
@@ -301,37 +303,6 @@ def _initiator(event: dict[str, Any]) -> str | None:
     frames = (initiator.get("stack") or {}).get("callFrames") or []
     candidates = [initiator.get("url"), *(frame.get("url") for frame in frames[:1]), event.get("documentURL")]
     return next((url for url in candidates if url), None)
-
-
-def _connect(host: str, port: int) -> WebSocket:
-    """Connect to the browser itself, past any proxy of the environment.
-
-    Raises:
-        BrowserGone: Nothing answers there.
-        BrowserError: What answers is no browser.
-    """
-    import websocket
-
-    connection = http.client.HTTPConnection(host, port, timeout=CALL_TIMEOUT_S)
-    try:
-        connection.request("GET", "/json/version")
-        url = json.loads(connection.getresponse().read(MAX_VERSION_BYTES))["webSocketDebuggerUrl"]
-        plain = socket.create_connection((host, port), timeout=CALL_TIMEOUT_S)
-        try:
-            opened: WebSocket = websocket.create_connection(
-                url, timeout=CALL_TIMEOUT_S, socket=plain, suppress_origin=True, enable_multithread=True
-            )
-        except BaseException:
-            plain.close()
-            raise
-    except OSError as error:
-        raise BrowserGone(f"no browser answers at {host}:{port}: {error.strerror or error}") from None
-    except (http.client.HTTPException, websocket.WebSocketException, ValueError, KeyError, TypeError) as error:
-        raise BrowserError(f"what answers at {host}:{port} is no browser: {type(error).__name__}: {error}") from None
-    finally:
-        connection.close()
-    opened.settimeout(None)  # only the reading thread reads, and it ends when the connection does
-    return opened
 
 
 def _lost() -> tuple[type[Exception], ...]:
