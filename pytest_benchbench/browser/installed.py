@@ -17,8 +17,9 @@ INSTALL = "apt-get install chromium"
 NAMES = ("chromium", "chromium-browser", "chrome", "google-chrome", "chrome-for-testing", "google-chrome-stable")
 """Under which a browser is looked for on ``$PATH``, in this order."""
 
-_UNWRAPPED = {"chromium": Path("/usr/lib/chromium/chromium")}
-"""Where Debian keeps the program itself. Its ``/usr/bin/chromium`` is a script that adds flags and keys of its own."""
+_WRAPPER = Path("/usr/bin/chromium")
+_WRAPPED = Path("/usr/lib/chromium/chromium")
+"""Debian's program itself, and the script around it, which adds flags and keys of its own."""
 
 _VERSION_SECONDS = 30.0
 
@@ -63,9 +64,8 @@ def _locate(wanted: str | None) -> Path:
 
 def _on_path(name: str) -> Path | None:
     found = shutil.which(Path(name).expanduser())  # a path is only checked
-    program = _UNWRAPPED.get(name)
-    if program is not None and (found is None or found == "/usr/bin/chromium") and os.access(program, os.X_OK):
-        return program
+    if (name == NAMES[0] if found is None else Path(found) == _WRAPPER) and os.access(_WRAPPED, os.X_OK):
+        return _WRAPPED
     return None if found is None else Path(found).absolute()
 
 

@@ -30,6 +30,8 @@ _REMOVE_SECONDS = 5.0
 
 _LOOK_SECONDS = 0.02
 
+_POSIX = os.name == "posix"
+
 _SMALL_SHARED_MEMORY = 512 << 20
 """Bytes of ``/dev/shm`` under which pages might crash."""
 
@@ -101,7 +103,7 @@ def launch_browser(
         AdapterUnavailable: The system is none on which browsers are started here.
         LaunchFailed: There is no such extension, the file exists, or the browser did not start; nothing of it is left.
     """
-    if os.name != "posix":
+    if not _POSIX:
         raise AdapterUnavailable("a browser is only launched on Linux and macOS; start it yourself and name its port=")
     extension = _extension(extension)
     log = None if net_log is None else _new_log(net_log)

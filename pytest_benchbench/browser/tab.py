@@ -109,7 +109,7 @@ class Tab:
 
         Raises:
             ScriptFailed: It threw, its promise was rejected, or its value is none that JSON carries (NaN, functions).
-            CallRefused: The world is gone.
+            CallRefused: The world is gone, or its value cannot be carried at all: it holds itself, it is a symbol.
             CallTimedOut: It did not end in time.
             TabGone: See ``call``.
         """
