@@ -1,4 +1,4 @@
-"""A real browser for the tests. Without one they are skipped, but not in ``tox -e browser``, which sets ``BENCHBENCH_BROWSER=1``."""
+"""A real browser for the tests. Without one they are skipped, but fail in ``tox -e browser``: ``BENCHBENCH_BROWSER=1``."""
 
 import json
 import os
