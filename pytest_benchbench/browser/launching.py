@@ -183,7 +183,8 @@ def _wait_for_port(process: subprocess.Popen[bytes], folder: Path, timeout: floa
     while True:
         ended = process.poll()
         with suppress(OSError, ValueError):
-            return int(announced.read_text(encoding="ascii").splitlines()[0])
+            port, _ = announced.read_text(encoding="ascii").split("\n", 1)  # it may be there and not yet be written
+            return int(port)
         if ended is not None:
             how = f"ended by {signal.Signals(-ended).name}" if ended < 0 else f"exited {ended}"
             raise LaunchFailed(f"the browser {how}: {_last_words(folder)}")
