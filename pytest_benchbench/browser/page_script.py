@@ -117,7 +117,7 @@ def standing_script(condition: Condition, *, also: Collection[str] = ()) -> str:
 
 def attribute_script(name: str) -> str:
     """Write the script that reads an attribute of ``<html>``, null where there is none."""
-    return f"document.documentElement.getAttribute({json.dumps(name)})"
+    return f"document.documentElement?.getAttribute({json.dumps(name)}) ?? null"  # at first a page has no element at all
 
 
 def _met(condition: Condition | None, *, also: Collection[str] = ()) -> str:
