@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, AnswersWithdrawn
 from pytest_benchbench.adapters.registry import ADAPTER_NAME, AdapterRegistry
 from pytest_benchbench.adapters.secrets import NO_SECRETS, Secrets, secret_options
 
@@ -198,6 +198,7 @@ class AdapterPool:
 
     Attributes:
         secrets: What must not be shown of the options and of the environment.
+        has_withdrawn: Whether an instance took its answers back when it was closed.
     """
 
     def __init__(
@@ -214,6 +215,7 @@ class AdapterPool:
         self._directory = directory
         self._network_allowed = network_allowed
         self._warm: dict[str, PooledAdapter] = {}
+        self.has_withdrawn = False
 
     def warm(self, alias: str) -> PooledAdapter:
         """Give the instance that this process keeps."""
@@ -241,7 +243,10 @@ class AdapterPool:
         pooled = self._warm.pop(alias, None)
         if pooled is not None:
             with suppress(Exception):
-                pooled.close()
+                try:
+                    pooled.close()
+                except AnswersWithdrawn:
+                    self.has_withdrawn = True
 
     def close(self) -> list[str]:
         """Close every warm instance and say, one line each, which could not be closed."""
@@ -249,6 +254,9 @@ class AdapterPool:
         for alias, pooled in sorted(self._warm.items()):
             try:
                 pooled.close()
+            except AnswersWithdrawn as error:
+                self.has_withdrawn = True
+                faults.append(f"adapter {alias}: its answers do not count: {self.secrets.mask(_said(error))}")
             except Exception as error:  # the answers are in: a failing close must not hide them
                 faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {self.secrets.mask(_said(error))}")
         self._warm.clear()

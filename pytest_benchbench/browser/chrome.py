@@ -146,19 +146,24 @@ class Chrome(BatchAdapter):
         Raises:
             OutsideRequest: Something was requested that leaves the machine, after the last wave.
         """
-        if self._deployed is None:
-            return
-        try:
-            if self._deployed.alive:
-                self._deployed.check_network()
-        finally:
-            self._let_go()
+        self._let_go()
 
     def describe(self) -> AdapterDescription:
         """The extension and its version, the browser and its flags, and what the extension's answers rest on."""
         if self._description is None:
             raise RuntimeError("load() comes first")
         return self._description
+
+    @property
+    def deployed(self) -> DeployedExtension:
+        """The browser with the extension in it, which ``load`` opened.
+
+        Raises:
+            RuntimeError: It has ended, or ``load`` comes first.
+        """
+        if self._deployed is None:
+            raise RuntimeError("there is no browser: it has ended, or load() comes first")
+        return self._deployed
 
     def _ready(self) -> DeployedExtension:
         if self._wanted is None:

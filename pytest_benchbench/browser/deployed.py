@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pytest_benchbench.adapters.base import AnswersWithdrawn
 from pytest_benchbench.browser.checks import ProfileState, profile_state, provider_fault, recorded_flags, require_extension
 from pytest_benchbench.browser.contract import ContractError, Ready, read_record, ready_of
 from pytest_benchbench.browser.endpoint import Endpoint
@@ -19,6 +20,7 @@ from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.browser.image_server import ImageServer
 from pytest_benchbench.browser.installed import find_browser
 from pytest_benchbench.browser.launching import LaunchedBrowser, launch_browser
+from pytest_benchbench.browser.netlog import read_net_log
 from pytest_benchbench.browser.network_capture import NetworkCapture
 from pytest_benchbench.browser.profile import LoadedProfile
 from pytest_benchbench.browser.profile_steps import run_setup
@@ -33,7 +35,7 @@ _LOGS = 1000
 """Browsers of one run that may write a log."""
 
 
-class OutsideRequest(BrowserError):  # noqa: N818 - named for what happened
+class OutsideRequest(BrowserError, AnswersWithdrawn):  # noqa: N818 - named for what happened
     """The extension, or a page, asked for something outside of loopback and of the extension itself."""
 
 
@@ -165,13 +167,24 @@ class DeployedExtension:
             CheckFailed: A target could not be watched.
         """
         self._capture.settle()
-        allowed = {self._server.origin, self._origin}
-        if outside := self._capture.outside(allowed):
-            named = ", ".join(str(request) for request in outside[:_SHOWN_REQUESTS])
-            more = f" and {len(outside) - _SHOWN_REQUESTS} more" if len(outside) > _SHOWN_REQUESTS else ""
-            raise OutsideRequest(f"requested outside of loopback and the extension: {named}{more}")
+        self._refuse([str(request) for request in self._capture.outside({self._server.origin, self._origin})])
         if unwatched := self._capture.unwatched:
             raise CheckFailed(f"what {unwatched[0]} requests could not be watched")
+
+    def _refuse(self, outside: list[str]) -> None:
+        if outside:
+            more = f" and {len(outside) - _SHOWN_REQUESTS} more" if len(outside) > _SHOWN_REQUESTS else ""
+            raise OutsideRequest(f"it asked outside of this machine: {', '.join(outside[:_SHOWN_REQUESTS])}{more}")
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """The origins that may be asked: the server of the images, and the extension itself."""
+        return frozenset({self._server.origin, self._origin})
+
+    @property
+    def process_id(self) -> int:
+        """The browser's main process."""
+        return self._endpoint.process_id()
 
     @property
     def alive(self) -> bool:
@@ -179,8 +192,21 @@ class DeployedExtension:
         return self._endpoint.alive()
 
     def close(self) -> None:
-        """End all that was started, and let go of the rest. Twice does no harm."""
-        self._held.close()
+        """End all that was started, and let go of the rest. Twice does no harm.
+
+        Raises:
+            OutsideRequest: Something was requested that leaves the machine, by what the pages did or by the browser's log,
+                which also knows what its service workers and WebRTC did.
+        """
+        try:
+            if self.alive:
+                self.check_network()
+        except BrowserGone:  # with a log, the log tells
+            pass
+        finally:
+            self._held.close()
+        if self._launched is not None and (log := self._launched.net_log) is not None:
+            self._refuse([str(seen) for seen in read_net_log(log).outside({self._server.origin, self._origin})])
 
     def __enter__(self) -> Self:
         return self

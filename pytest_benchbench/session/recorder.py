@@ -18,7 +18,7 @@ from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.evidence.writing import EvidenceWriteError
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.crashes import PROCESS_DIED
-from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
+from pytest_benchbench.session.exit_status import FAILED, INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.opening import check_ledger_of, open_test_split
 from pytest_benchbench.session.properties import SentProperties
@@ -69,6 +69,7 @@ class Recorder:
         self._tally: Tally | None = None
         self._hits = self._misses = 0
         self._peaks: list[int] = []
+        self._withdrawn = False
         self._usage_fault = False
         self._summary: list[str] = []
         self._commands: tuple[str, ...] = ()
@@ -257,6 +258,7 @@ class Recorder:
         if tally.peak_bytes is not None:
             self._peaks.append(tally.peak_bytes)
         self._summary += tally.faults
+        self._withdrawn |= tally.withdrawn
 
     # the session ends
 
@@ -332,6 +334,8 @@ class Recorder:
             self._is_empty_shard() or (self._earlier is not None and not rows.left_out)
         ):
             pytest_status = 0  # other shards have the rows, or everything was done before
+        if self._withdrawn and pytest_status == 0:
+            pytest_status = FAILED
         if not rows.left_out and not rows.lost:
             self._note_idle_expectations(log)
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
