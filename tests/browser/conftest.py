@@ -1,5 +1,8 @@
 """A real browser for the tests. Without one they are skipped, but fail in ``tox -e browser``: ``BENCHBENCH_BROWSER=1``."""
 
+import hashlib
+import importlib.util
+import io
 import json
 import os
 import shutil
@@ -7,6 +10,7 @@ import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +47,43 @@ def node():
     missing = [name for name in ("node", "npm") if shutil.which(name) is None]
     if missing:
         absent(f"these programs are not installed: {', '.join(missing)}")
+
+
+@pytest.fixture(scope="session")
+def build_extension(node, tmp_path_factory):
+    """``build_extension(**options)``: the folder of the fixture extension, built once for each set of options."""
+    if find_spec("onnx") is None:
+        absent("the module onnx is not installed")
+    place = Path(__file__).parents[2] / "benchmarks" / "extension" / "build.py"
+    spec = importlib.util.spec_from_file_location("extension_build", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    built = {}
+
+    def build(**options):
+        key = json.dumps(options, sort_keys=True)
+        if key not in built:
+            built[key] = module.build_extension(tmp_path_factory.mktemp("built") / "dist", **options)
+        return built[key]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def picture():
+    """``picture(seed)``: a small PNG as a sample, another one for each seed."""
+    import numpy as np
+    from PIL import Image
+
+    from pytest_benchbench.adapters.base import Sample
+
+    def draw(seed):
+        levels = np.random.default_rng(seed).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+        file = io.BytesIO()
+        Image.fromarray(levels).resize((160, 160)).save(file, "PNG")
+        return Sample("image", hashlib.sha256(file.getvalue()).hexdigest(), file.getvalue())
+
+    return draw
 
 
 @pytest.fixture(scope="session")

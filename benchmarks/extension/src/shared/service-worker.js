@@ -95,7 +95,7 @@ function advance() {
       const handed = { ...job, attempts: job.attempts + 1, lease };
       await store.put(handed);
       held.push(handed);
-      tellDocument({ type: "score", id: job.id, url: job.url, submittedAt: job.submittedAt }).catch(() => {});
+      tellJob(job);
     }
     if (held.length > 0) {
       holdLifeline();
@@ -104,6 +104,19 @@ function advance() {
       timer = setTimeout(advance, Math.max(0, soonest - Date.now()) + 10);
     }
   });
+}
+
+// What the boot before handed out it may have been ended before telling, and nobody would know until its lease ends: told again.
+// A job that the document has is not begun twice.
+function remind() {
+  return inTurn(async () => {
+    const open = await openDocument();
+    (await store.all()).filter(({ lease }) => lease !== null && lease.document === open).forEach(tellJob);
+  });
+}
+
+function tellJob({ id, url, submittedAt }) {
+  tellDocument({ type: "score", id, url, submittedAt }).catch(() => {});
 }
 
 function tellDocument(message) {
@@ -158,4 +171,5 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
   return true;
 });
 
+remind();
 advance(); // what the boot before has left
