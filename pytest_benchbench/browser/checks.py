@@ -28,7 +28,9 @@ _SHOWN_EXTENSIONS = 3
 
 _PROFILE_FLAG = "--user-data-dir="
 
-_LOCAL_PATH = re.compile(r"(?:file:/*)?(?:/|~|[A-Za-z]:[\\/])")
+_LOCAL_PATH = re.compile(r"(?<=[=,;])(?:file:/*)?(?:/|~|[A-Za-z]:[\\/])[^,;]*")
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@,;]*@")
 
 _START_FIELD = 19
 """Of ``/proc/PID/stat``, counted behind the name of the program: clock ticks from the boot to the start."""
@@ -109,12 +111,12 @@ def profile_state(endpoint: Endpoint, *, warm: bool = False) -> ProfileState:
 
 
 def recorded_flags(command_line: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the flags of a browser for the evidence: without its program and its pages, local paths left out.
+    """Give the flags of a browser for the evidence: without its program and its pages, local paths and passwords left out.
 
     ``--user-data-dir=/home/me/profile`` becomes ``--user-data-dir=(path)``.
     """
     flags = [flag for flag in command_line[1:] if flag.startswith("-")]
-    return tuple(shown_text(_without_path(flag)) for flag in flags)
+    return tuple(shown_text(_CREDENTIALS.sub("", _LOCAL_PATH.sub("(path)", flag))) for flag in flags)
 
 
 def provider_fault(provider: str | None, runtime: Runtime) -> str | None:
@@ -141,8 +143,3 @@ def _started(number: int) -> float:
     fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
     return time.time() - uptime + int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK") - 1.0
-
-
-def _without_path(flag: str) -> str:
-    name, equals, value = flag.partition("=")
-    return f"{name}=(path)" if equals and _LOCAL_PATH.match(value) else flag

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from pytest_benchbench.adapters.torch_runtime import import_package
-from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallRefused, TabGone
+from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallRefused, CallTimedOut, TabGone
 from pytest_benchbench.browser.tab import CALL_SECONDS, Tab
 from pytest_benchbench.manifests.faults import shown_text
 
@@ -23,6 +24,10 @@ _MAX_VERSION_BYTES = 1 << 16
 _SOCKET_PATH = re.compile(r"wss?://[^/]+(/devtools/browser/[0-9A-Za-z-]{1,64})")
 
 _PROBE_SECONDS = 5.0
+
+_CLOSE_SECONDS = 10.0
+
+_LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,9 @@ class Endpoint:
             self.require_alive()
             raise
         tab = Tab(target_id, connection, self)
+        for gone in [one for one in self._tabs if one.gone]:
+            gone.close()
+            self._tabs.remove(gone)
         self._tabs.append(tab)
         return tab
 
@@ -185,13 +193,26 @@ class Endpoint:
         return tab
 
     def close_tab(self, tab: Tab | Target | str) -> None:
-        """Close a page, or end a worker, and let go of it. One that is gone already does no harm."""
+        """Close a page, or end a worker, wait until it is gone, and let go of it. One that is gone already does no harm.
+
+        Raises:
+            CallTimedOut: It does not go.
+            BrowserGone: The browser ended.
+        """
         if isinstance(tab, Tab):
             tab.close()
             if tab in self._tabs:
                 self._tabs.remove(tab)
+        target_id = tab if isinstance(tab, str) else tab.id
         with suppress(CallRefused):  # it is gone already
-            self.call("Target.closeTarget", targetId=tab if isinstance(tab, str) else tab.id)
+            self.call("Target.closeTarget", targetId=target_id)
+        until = time.monotonic() + _CLOSE_SECONDS
+        while any(target.id == target_id for target in self.targets()):
+            if time.monotonic() > until:
+                raise CallTimedOut(
+                    f"{self._name}: tab {target_id[:8]} is still there {_CLOSE_SECONDS:g} s after it was closed"
+                )
+            time.sleep(_LOOK_SECONDS)
 
     def require_alive(self) -> None:
         """Make sure that the browser answers.
@@ -200,7 +221,7 @@ class Endpoint:
             BrowserGone: It does not.
         """
         if not self.alive():
-            raise BrowserGone(f"{self._name}: it ended or was killed: {self.browser.gone or 'it does not answer'}")
+            raise BrowserGone(f"{self._name} is gone: {self.browser.gone or f'no answer in {_PROBE_SECONDS:g} s'}")
 
     def close(self) -> None:
         """Let go of the browser and of all tabs; the browser and its pages go on. Twice does no harm."""

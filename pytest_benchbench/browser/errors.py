@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pytest_benchbench.manifests.faults import shown_text
 
+_LOOKED_AT = 4096
+"""Characters of a message; a page may throw millions, of which the first few are shown."""
+
 
 class BrowserError(Exception):
     """The browser, or something in it, did not do what was asked.
@@ -13,7 +16,7 @@ class BrowserError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(shown_text(" ".join(message.split())))
+        super().__init__(shown_text(" ".join(message[:_LOOKED_AT].split())))
 
 
 class LaunchFailed(BrowserError):  # noqa: N818 - named for what happened
