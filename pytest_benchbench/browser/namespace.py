@@ -17,7 +17,7 @@ from pytest_benchbench.manifests.faults import shown_text
 _PROBE_SECONDS = 20.0
 
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
-"""Addresses of documentation (RFC 5737, RFC 3849). Connecting a datagram socket to them looks at the routes and sends nothing."""
+"""Addresses of documentation (RFC 5737, RFC 3849). Connecting a datagram socket there asks for a route and sends nothing."""
 
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 """From Linux's ``sockios.h`` and ``if.h``."""
@@ -80,8 +80,8 @@ def entering_command() -> tuple[str, ...]:
             return command
         said = tried.stderr.decode("utf-8", "replace")
     raise NamespaceUnavailable(
-        f"the system gives no network of its own ({shown_text(' '.join(said.split()))}): be root with CAP_SYS_ADMIN, or let"
-        " users have user namespaces: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
+        f"the system gives no network of its own ({shown_text(' '.join(said.split()))}): be root with CAP_SYS_ADMIN,"
+        " or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
     )
 
 
