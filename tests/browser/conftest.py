@@ -177,3 +177,42 @@ def processes_of():
         return [int(pid) for pid, pgid, state in rows if int(pgid) == group and not state.startswith("Z")]
 
     return find
+
+
+class NetLogs:
+    """Writes logs of a browser's network as Chromium does."""
+
+    PAGE = "http://127.0.0.1:8000"
+    EXTENSION = f"chrome-extension://{'a' * 32}"
+    NAMES = (
+        *("REQUEST_ALIVE", "URL_REQUEST_START_JOB", "HOST_RESOLVER_MANAGER_REQUEST", "HOST_RESOLVER_MANAGER_JOB"),
+        *("DNS_TRANSACTION", "TCP_CONNECT_ATTEMPT", "UDP_CONNECT", "UDP_BYTES_SENT"),
+    )
+    HEAD = {
+        "clientInfo": {"command_line": "chromium --log-net-log=x", "name": "Chromium", "version": "156.0.8078.108"},
+        "logEventPhase": {"PHASE_BEGIN": 1, "PHASE_END": 2, "PHASE_NONE": 0},
+        "logEventTypes": {name: number for number, name in enumerate(NAMES)},
+        "logFormatVersion": 1,
+    }
+
+    def event(self, name, source=1, phase=1, **parameters):
+        """Give an event."""
+        number = self.NAMES.index(name)
+        line = {"phase": phase, "source": {"id": source, "start_time": "1", "type": 1}, "time": "2", "type": number}
+        return line | ({"params": parameters} if parameters else {})
+
+    def request(self, url, initiator=EXTENSION):
+        """Give the event of a request."""
+        return self.event("URL_REQUEST_START_JOB", url=url, initiator=initiator, method="GET")
+
+    def written(self, events, head=HEAD):
+        """Write a complete log."""
+        lines = ",\n".join(json.dumps(each) for each in events)
+        ending = '"polledData": [{"badProxies":[]}]\n}\n'
+        return f'{{"constants":{json.dumps(head)},\n"events": [\n{lines}],\n{ending}'.encode()
+
+
+@pytest.fixture(scope="session")
+def net_logs():
+    """Writes logs of a browser's network."""
+    return NetLogs()
