@@ -25,6 +25,7 @@ from pytest_benchbench.browser.page_script import (
     standing_script,
 )
 from pytest_benchbench.browser.profile import Condition, Page, Profile, Source
+from pytest_benchbench.browser.tab import CALL_SECONDS
 
 if TYPE_CHECKING:
     from pytest_benchbench.browser.endpoint import Endpoint
@@ -172,12 +173,13 @@ def wait_until_ready(
     deadline = time.monotonic() + timeout
     with _opened(endpoint, page.url) as opened:
         while True:
-            failed = opened.evaluate(standing_script(reading.failure)) if reading.failure else None
-            if failed is not None:
-                raise CheckFailed(f"the extension says on a page of images: {cleaned(failed)}")
-            said = _readiness(opened, reading, extension_origin)
-            if said is not None:
-                return str(said) if reading.by_contract else None
+            if opened.evaluate("location.href") == page.url:
+                failed = opened.evaluate(standing_script(reading.failure)) if reading.failure else None
+                if failed is not None:
+                    raise CheckFailed(f"the extension says on a page of images: {cleaned(failed)}")
+                said = _readiness(opened, reading, extension_origin)
+                if said is not None:
+                    return said if reading.by_contract else None
             if time.monotonic() >= deadline:
                 break
             time.sleep(LOOK_S)
@@ -188,16 +190,20 @@ def wait_until_ready(
 
 
 def _readiness(tab: Tab, reading: Reading, extension_origin: str) -> str | None:
-    if reading.by_contract:
-        text = tab.evaluate(attribute_script(CONTRACT_READY))
-        return None if text is None else str(text)
-    if reading.needs_world and _world_of(tab, extension_origin) is None:
-        return None
-    return "" if reading.ready is None else tab.evaluate(standing_script(reading.ready))
+    """Give what stands where readiness is shown; ``None`` while nothing does."""
+    if not reading.by_contract and reading.ready is None:
+        return "" if not reading.needs_world or _world_of(tab, extension_origin) else None
+    script = attribute_script(CONTRACT_READY) if reading.ready is None else standing_script(reading.ready)
+    said = tab.evaluate(script)
+    return None if said is None else str(said)
 
 
 class _opened:  # noqa: N801 - a context manager, used as a function
-    """Open a page in a tab in front, and close the tab afterwards whatever happened."""
+    """Open a page in a tab in front, and close the tab afterwards whatever happened.
+
+    Attributes:
+        since: When the page was opened, on the monotonic clock.
+    """
 
     def __init__(self, endpoint: Endpoint, url: str) -> None:
         self._endpoint = endpoint
@@ -208,6 +214,7 @@ class _opened:  # noqa: N801 - a context manager, used as a function
         try:
             self._tab.worlds()
             self._tab.call("Page.bringToFront")
+            self.since = time.monotonic()
             answer = self._tab.call("Page.navigate", url=self._url)
             if error := answer.get("errorText"):
                 raise TabGone(f"{self._url}: cannot be opened: {error}")
@@ -239,7 +246,8 @@ class _Wave:
         self._server = server
         self._origin = extension_origin
         self._timeout = timeout
-        self._moved = 0.0
+        self._moved = time.monotonic()
+        self._deadline = self._moved + timeout
         self._brought = -1
         self._brought_at = -math.inf
 
@@ -248,17 +256,17 @@ class _Wave:
         return [place for place, seen in enumerate(self.seen) if not seen.is_settled]
 
     def run(self, endpoint: Endpoint) -> None:
-        begin = self._moved = time.monotonic()
-        with _opened(endpoint, self._page.url) as tab:
+        opened = _opened(endpoint, self._page.url)
+        with opened as tab:
             while self._pending:
                 looked = self._look(tab)
                 now = time.monotonic()
                 if looked is not None:
-                    self._take(looked, (now - begin) * 1e3)
+                    self._take(looked, (now - opened.since) * 1e3)
                     if not looked.visible:
                         tab.call("Page.bringToFront")
                     self._give_up_on_silence(looked, now)
-                if now - begin >= self._timeout:
+                if now >= self._deadline:
                     self._end_of_time()
                 if self._pending:
                     time.sleep(LOOK_S)
@@ -266,6 +274,10 @@ class _Wave:
     def fail(self, error: BrowserError) -> None:
         for place in self._pending:
             self.seen[place].fault = error
+
+    def _left(self) -> float:
+        """Give the seconds that a look may take: a page that is kept busy must not keep the wave beyond its time."""
+        return min(CALL_SECONDS, max(self._deadline - time.monotonic(), 1.0))
 
     def _look(self, tab: Tab) -> SeenPage | None:
         """Look at the page once; ``None`` while it is not there yet, or its world was replaced meanwhile."""
@@ -276,7 +288,7 @@ class _Wave:
             self._reading.sources, self._pending, failure=self._reading.failure, bring=self._next_to_bring()
         )
         try:
-            page = seen_page(tab.evaluate(script, world=world))
+            page = seen_page(tab.evaluate(script, world=world, timeout=self._left()))
         except CallRefused:
             return None
         except (ScriptFailed, msgspec.DecodeError, TypeError) as error:
