@@ -27,6 +27,8 @@ _PROBE_SECONDS = 5.0
 
 _CLOSE_SECONDS = 10.0
 
+_ASK_AGAIN_SECONDS = 0.25
+
 _LOOK_SECONDS = 0.02
 
 
@@ -204,14 +206,18 @@ class Endpoint:
             if tab in self._tabs:
                 self._tabs.remove(tab)
         target_id = tab if isinstance(tab, str) else tab.id
-        with suppress(CallRefused):  # it is gone already
-            self.call("Target.closeTarget", targetId=target_id)
-        until = time.monotonic() + _CLOSE_SECONDS
-        while any(target.id == target_id for target in self.targets()):
-            if time.monotonic() > until:
-                raise CallTimedOut(
-                    f"{self._name}: tab {target_id[:8]} is still there {_CLOSE_SECONDS:g} s after it was closed"
-                )
+        to_be_asked = time.monotonic()
+        until = to_be_asked + _CLOSE_SECONDS
+        while True:
+            now = time.monotonic()
+            if now >= to_be_asked:  # the browser forgets to close a page that is just being changed for another
+                to_be_asked = now + _ASK_AGAIN_SECONDS
+                with suppress(CallRefused):  # it is gone already
+                    self.call("Target.closeTarget", targetId=target_id)
+            if all(target.id != target_id for target in self.targets()):
+                return
+            if now > until:
+                raise CallTimedOut(f"{self._name}: tab {target_id[:8]} is not closed after {_CLOSE_SECONDS:g} s")
             time.sleep(_LOOK_SECONDS)
 
     def require_alive(self) -> None:
