@@ -221,7 +221,9 @@ class _Reading:
             raise NetLogError(f"{self.path}:{self.line}: params: {schema_fault(error)}") from None
         if name == "URL_REQUEST_START_JOB":
             url = str(parameters.get("url", _UNKNOWN))
-            self._see("request", origin_of(url) or shortened(url), _asker(parameters.get("initiator")), url)
+            origin = origin_of(url)  # a WebSocket shares it with the pages of its server, and is told apart by its scheme
+            place = shortened(url) if origin is None else f"{url.partition(':')[0]} {origin}"
+            self._see("request", place, _asker(parameters.get("initiator")), url)
         elif name in ("HOST_RESOLVER_MANAGER_REQUEST", "HOST_RESOLVER_MANAGER_JOB"):
             host = _host_of(str(parameters.get("host", _UNKNOWN)))
             self._see("look-up", host, _asker_of_name(parameters.get("network_anonymization_key")))

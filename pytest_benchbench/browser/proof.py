@@ -179,8 +179,45 @@ def prove(wanted: Wanted, folder: Path, tell: Callable[[str], None]) -> Proof:
                     net_log=folder.absolute() / f"{runtime}-{network}.netlog.json",
                     record=Path(scratch) / f"{runtime}-{network}.json",
                 )
-                passes.append(judge(order, _run(order, prefix, len(wanted.images))))
+                passes.append(judge(order, run_pass(order, prefix, len(wanted.images))))
     return Proof(SCHEMA_VERSION, _together([each.verdict for each in passes]), folder_digest(wanted.extension), passes)
+
+
+def run_pass(order: PassOrder, prefix: Sequence[str], images: int) -> PassRecord:
+    """Have a pass carried out in a process of its own, which takes the browser with it when it ends.
+
+    Args:
+        order: What is to be done.
+        prefix: The command that puts the process into another network; empty for none.
+        images: How many images are shown, by which the pass's time is bounded.
+
+    Raises:
+        OSError: The process cannot be started, or a file cannot be written.
+    """
+    written = order.record.with_suffix(".order")
+    written.write_bytes(msgspec.json.encode(order, enc_hook=str))  # paths
+    waves = -(-images // order.wave)
+    limit = LAUNCH_SECONDS + (waves + 1) * order.timeout + order.watch + _SPARE_SECONDS
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - this Python, in a network of its own
+            [*prefix, sys.executable, "-m", "pytest_benchbench.browser.proof_pass", str(written)],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,  # who interrupts at a terminal interrupts this process, which ends that one
+        )
+        try:
+            process.wait(limit)
+        except subprocess.TimeoutExpired:
+            return PassRecord(faults=[f"the pass did not end within {limit:g} s"])
+        finally:
+            _end(process)
+        if not order.record.exists():
+            said.seek(max(0, said.seek(0, 2) - _LAST_WORDS))
+            words = said.read().decode("utf-8", "replace").split("\n")
+            last = next((line for line in reversed(words) if line.strip()), "it said nothing")
+            return PassRecord(faults=[f"the pass ended with {process.returncode}: {shown_text(last.strip())}"])
+    return msgspec.json.decode(order.record.read_bytes(), type=PassRecord)
 
 
 def judge(order: PassOrder, record: PassRecord) -> Pass:
@@ -284,34 +321,6 @@ def _described(isolation: Isolation) -> str:
     return ", ".join(
         f"{name} {' '.join(value) if isinstance(value, list | tuple) else value}" for name, value in facts.items()
     )
-
-
-def _run(order: PassOrder, prefix: Sequence[str], images: int) -> PassRecord:
-    """Have a pass carried out in a process of its own, which takes the browser with it when it ends."""
-    written = order.record.with_suffix(".order")
-    written.write_bytes(msgspec.json.encode(order, enc_hook=str))  # paths
-    waves = -(-images // order.wave)
-    limit = LAUNCH_SECONDS + (waves + 1) * order.timeout + order.watch + _SPARE_SECONDS
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(  # noqa: S603 - this Python, in a network of its own
-            [*prefix, sys.executable, "-m", "pytest_benchbench.browser.proof_pass", str(written)],
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            start_new_session=True,  # who interrupts at a terminal interrupts this process, which ends that one
-        )
-        try:
-            process.wait(limit)
-        except subprocess.TimeoutExpired:
-            return PassRecord(faults=[f"the pass did not end within {limit:g} s"])
-        finally:
-            _end(process)
-        if not order.record.exists():
-            said.seek(max(0, said.seek(0, 2) - _LAST_WORDS))
-            words = said.read().decode("utf-8", "replace").split("\n")
-            last = next((line for line in reversed(words) if line.strip()), "it said nothing")
-            return PassRecord(faults=[f"the pass ended with {process.returncode}: {shown_text(last.strip())}"])
-    return msgspec.json.decode(order.record.read_bytes(), type=PassRecord)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

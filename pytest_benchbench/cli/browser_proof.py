@@ -31,6 +31,9 @@ MAX_IMAGE_BYTES = 64 << 20
 DRAWN_SIDE = 256
 """Width and height of the images that are drawn, pixels."""
 
+_WAVE = 48
+"""Images that are shown at once."""
+
 _EXIT_CODES = {"proven": 0, "refuted": FAILED, "inconclusive": GATE_NOT_PASSED}
 
 _SHOWN_REASONS = 10
@@ -63,17 +66,17 @@ _SHOWN_REASONS = 10
 @click.option(
     "--count",
     type=click.IntRange(1, MAX_IMAGES),
-    default=48,
+    default=_WAVE,
     show_default=True,
     help="Images that are drawn where no IMAGE is given.",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(1, 3600), default=180.0, show_default=True, help="Seconds for a wave of 48 images."
+    "--timeout", type=click.IntRange(1, 3600), default=180, show_default=True, help=f"Seconds for a wave of {_WAVE} images."
 )
 @click.option(
     "--watch",
-    type=click.FloatRange(0, 3600),
-    default=5.0,
+    type=click.IntRange(0, 3600),
+    default=5,
     show_default=True,
     help="Seconds to go on watching after the last image.",
 )
@@ -86,8 +89,8 @@ def command(
     runtimes: tuple[Runtime, ...],
     profile: Path | None,
     count: int,
-    timeout: float,
-    watch: float,
+    timeout: int,
+    watch: int,
     as_json: bool,
 ) -> None:
     """Prove that a browser extension sends nothing of the images that it is shown.
@@ -104,7 +107,7 @@ def command(
         raise click.UsageError(plain(str(error))) from None
     try:
         shown = _read(images) if images else list(_drawn(count))
-        wanted = Wanted(extension, shown, launch, tuple(dict.fromkeys(runtimes)), profile, 48, timeout, watch)
+        wanted = Wanted(extension, shown, launch, tuple(dict.fromkeys(runtimes)), profile, _WAVE, timeout, watch)
         with new_folder(output_dir) as beside:
             proof = prove(wanted, beside, lambda line: click.echo(line, err=True))
             (beside / DOCUMENT).write_bytes(encode_document(proof))

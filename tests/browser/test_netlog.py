@@ -62,6 +62,14 @@ def test_requests_elsewhere_are_named_with_who_made_them(outside, request_of, pa
     ]
 
 
+def test_a_socket_is_told_apart_from_requests_to_the_same_server(outside, request_of, extension):
+    urls = ["http://192.0.2.1/a", "ws://192.0.2.1/b", "http://192.0.2.1/c"]
+    assert outside([request_of(url) for url in urls]) == [
+        f"request http://192.0.2.1/a by {extension}, 2 times",
+        f"request ws://192.0.2.1/b by {extension}",
+    ]
+
+
 def test_another_server_on_loopback_is_open_to_the_browser_itself_only(outside, request_of, page, extension):
     other = "http://127.0.0.1:9/ListAccounts"
     assert outside([request_of(other, "not an origin")]) == []
