@@ -70,7 +70,8 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
         self._events: deque[tuple[Event, int]] = deque()
         self._kept_characters = 0
         self._lost_events = 0
-        self._worlds: dict[str, World] | None = None
+        self._worlds: dict[str, World] = {}
+        self._worlds_are_told = False
         self._connect(timeout)
 
     def request(self, method: str, params: dict[str, Any], *, timeout: float, session: str | None = None) -> dict[str, Any]:
@@ -97,9 +98,9 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
 
     def worlds(self, timeout: float) -> list[World]:
         """Give the JavaScript worlds of the page; see ``Tab.worlds``."""
-        if self._worlds is None:
-            self._worlds = {}
+        if not self._worlds_are_told:
             self.request("Runtime.enable", {}, timeout=timeout)
+            self._worlds_are_told = True
         with self._changed:
             return list(self._worlds.values())
 
@@ -139,7 +140,7 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
         if threading.current_thread() is not self._recv_th:
             self._recv_th.join(_JOIN_SECONDS)
-        self._ws.shutdown()  # type: ignore[no-untyped-call]
+        self._ws.shutdown()
 
     def _connect(self, timeout: float) -> None:
         path = str(self.id)
@@ -169,6 +170,8 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
 
     def _take(self, message: dict[str, Any], characters: int) -> None:
         if "id" in message:
+            if not isinstance(message.get("error", {}), dict) or not isinstance(message.get("result", {}), dict):
+                raise TypeError
             waiting = self.method_results.get(message["id"])
             if waiting is not None:
                 waiting.put(message)
@@ -187,8 +190,8 @@ class Connection(pychrome.Tab):  # type: ignore[misc] # pychrome is untyped
             self._end("it crashed or was ended" if crashed else f"it was closed ({event.params.get('reason')})")
 
     def _note(self, event: Event) -> None:
-        """Keep the list of worlds, once somebody wants it."""
-        if self._worlds is None or event.session is not None:
+        """Keep the list of worlds."""
+        if event.session is not None:
             return
         if event.method == "Runtime.executionContextCreated":
             told = event.params["context"]

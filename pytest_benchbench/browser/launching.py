@@ -35,6 +35,9 @@ _POSIX = os.name == "posix"
 _SMALL_SHARED_MEMORY = 512 << 20
 """Bytes of ``/dev/shm`` under which pages might crash."""
 
+_MAX_TEMPORARY_BYTES = 60
+"""Of a path in which there is still room for the name of a socket, 100 bytes in all. In a longer one no browser starts."""
+
 _LOG_BYTES = 1 << 16
 
 _HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "TZ")
@@ -161,7 +164,9 @@ def _start(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
     temporary = folder / "tmp"
     temporary.mkdir()
     environment = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
-    environment |= {"HOME": str(folder), "TMPDIR": str(temporary)}
+    environment["HOME"] = str(folder)
+    if len(os.fsencode(temporary)) <= _MAX_TEMPORARY_BYTES:
+        environment["TMPDIR"] = str(temporary)
     with (folder / "log").open("wb") as log:
         try:
             return subprocess.Popen(  # noqa: S603 - the shell only moves the pipe; the command is its arguments
@@ -209,11 +214,17 @@ def _end(process: subprocess.Popen[bytes], folder: Path, *, patience: float) -> 
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(patience)
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left, or only what the system ends
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+    finally:  # interrupted, too
+        with suppress(ProcessLookupError, PermissionError):  # nobody is left, or only what the system ends
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
     until = time.monotonic() + _REMOVE_SECONDS
     while folder.exists() and time.monotonic() < until:  # a process that is just being killed may still write
         shutil.rmtree(folder, ignore_errors=True)

@@ -192,7 +192,7 @@ def test_that_a_page_that_is_just_being_opened_is_closed(endpoint, serve):
     """Chromium forgets to close some of them when it is asked once."""
     url = serve()
     before = {target.id for target in endpoint.targets()}
-    for _ in range(15):
+    for _ in range(8):
         endpoint.close_tab(endpoint.open_tab(url))
     assert {target.id for target in endpoint.targets()} == before
 
@@ -257,6 +257,8 @@ def test_that_what_is_no_browser_is_refused(listen, answer, message):
         (text_frame("hello"), "it sent what is not the debugging protocol: JSONDecodeError"),
         (text_frame("[1]"), "it sent what is not the debugging protocol"),
         (text_frame('{"params": 1}'), "it sent what is not the debugging protocol: KeyError"),
+        (text_frame('{"id": 1, "error": "no"}'), "it sent what is not the debugging protocol: TypeError"),
+        (text_frame('{"id": 1, "result": 3}'), "it sent what is not the debugging protocol: TypeError"),
         (text_frame("[" * 100_000), "it sent what is not the debugging protocol: RecursionError"),
         (b"\x88\x00", "the connection was lost"),
         (b"\xff\x00", "the connection was lost"),

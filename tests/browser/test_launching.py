@@ -84,6 +84,16 @@ def test_a_launch(chromium, extension, own_folder, processes_of, tmp_path):
     browser.close()  # twice
 
 
+def test_that_a_long_path_of_temporary_files_is_no_obstacle(chromium, extension, own_folder, monkeypatch):
+    """Sockets have short paths, and a browser whose sockets would not fit does not start."""
+    folder = own_folder / ("long" * 20)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with launch_browser(chromium.executable, extension=extension, runtime="wasm") as browser:
+        assert browser.running
+    assert list(folder.iterdir()) == []
+
+
 def test_that_each_launch_is_its_own(browser, mortal):
     assert browser.port != mortal.port
     assert browser.pid != mortal.pid
