@@ -96,21 +96,22 @@ class _Collected:
     def add(self, settled: SettledRow) -> None:
         status = status_of(settled)
         self._statuses[status] += 1
-        scorer = settled.row.detection.scorer or {}
-        self.is_deployed = self.is_deployed or scorer.get("evaluationMode") == "deployed"
+        scorer = settled.row.detection.scorer
+        if scorer is not None and scorer.get("evaluationMode") == "deployed":
+            self.is_deployed = True
         if status == "scored":
             try:
-                answer = msgspec.convert(scorer, _Answer)
+                answer = msgspec.convert(scorer or {}, _Answer)
             except (msgspec.ValidationError, OverflowError) as error:
                 self._refuse(settled.row.key.case_id, error)
             else:
                 self._take(settled, answer)
 
     def _refuse(self, case_id: str, error: Exception) -> None:
-        field, reason = schema_fault_parts(error)
-        found = case_id, f"{'.'.join(part for part in ('detection.scorer', field) if part)}: {reason}"
         self._strangers += 1
-        self._stranger = found if self._stranger is None else min(self._stranger, found)
+        if self._stranger is None or case_id < self._stranger[0]:
+            field, reason = schema_fault_parts(error)
+            self._stranger = case_id, f"{'.'.join(part for part in ('detection.scorer', field) if part)}: {reason}"
 
     def _take(self, settled: SettledRow, answer: _Answer) -> None:
         self._providers[answer.provider, answer.providerDetail or _Device()] += 1
@@ -182,7 +183,7 @@ class DeployedSummary:
 
     def __init__(self) -> None:
         self.run = 1
-        self._collected: dict[_Key, _Collected] = {}
+        self._collected: dict[tuple[str, str | None, str, int], _Collected] = {}
 
     def begin_run(self, number: int) -> None:
         """Say that the rows to come are those of another run; needed only where there are several.
@@ -198,8 +199,8 @@ class DeployedSummary:
         Raises:
             EvidenceError: Its outcome rests on a verdict, and there is none.
         """
-        row = settled.row
-        key = _Key(row.key.suite, row.key.params, row.key.adapter, self.run)
+        told = settled.row.key
+        key = told.suite, told.params, told.adapter, self.run  # a plain tuple: every row of every run comes by
         if (collected := self._collected.get(key)) is None:
             collected = self._collected[key] = _Collected()
         collected.add(settled)
@@ -225,7 +226,7 @@ class DeployedSummary:
 
             ``results`` depends on the settled rows alone, not on their order.
         """
-        found = {key: collected for key, collected in self._collected.items() if collected.is_deployed}
+        found = {_Key(*key): collected for key, collected in self._collected.items() if collected.is_deployed}
         if not found:
             return None
         are_several = len(evidence) > 1
