@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_benchbench.browser.endpoint import Endpoint, Extension
-from pytest_benchbench.browser.errors import CallRefused, CheckFailed
+from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallRefused, CheckFailed
 from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.manifests.faults import shown_text
 
@@ -92,13 +92,21 @@ def profile_state(endpoint: Endpoint, *, warm: bool = False) -> ProfileState:
     if warm:
         return "warm"
     remedy = "say warm=true, or start the browser with a new --user-data-dir"
-    named = [flag.removeprefix(_PROFILE_FLAG) for flag in endpoint.command_line() if flag.startswith(_PROFILE_FLAG)]
+    try:
+        flags = endpoint.command_line()
+        number = endpoint.process_id()
+    except BrowserGone:
+        raise
+    except BrowserError as error:
+        raise CheckFailed(f"{error}; so whether its profile is fresh cannot be found out: {remedy}") from None
+    named = [flag.removeprefix(_PROFILE_FLAG) for flag in flags if flag.startswith(_PROFILE_FLAG)]
     if not named:
         raise CheckFailed(f"the browser runs on its user's own profile: {remedy}")
     profile = Path(named[-1])
     try:
-        started = _started(endpoint.process_id())
-        oldest = min((entry.stat(follow_symlinks=False).st_mtime, entry.name) for entry in os.scandir(profile))
+        started = _started(number)
+        entries = os.scandir(Path(f"/proc/{number}/cwd") / profile)  # an absolute one stays what it is
+        oldest = min((entry.stat(follow_symlinks=False).st_mtime, entry.name) for entry in entries)
     except (OSError, ValueError, IndexError) as error:
         raise CheckFailed(
             f"{profile}: whether the profile is fresh cannot be found out ({type(error).__name__}): {remedy}"

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from pytest_benchbench.browser.checks import profile_state, provider_fault, recorded_flags, require_extension
 from pytest_benchbench.browser.endpoint import Endpoint
-from pytest_benchbench.browser.errors import BrowserGone, CheckFailed
+from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CheckFailed
 
 
 @contextlib.contextmanager
@@ -22,7 +22,7 @@ def started_by_hand(program, profile, *flags):
         (profile / "DevToolsActivePort").unlink()
     fixed = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run")
     command = [program, *fixed, f"--user-data-dir={profile}", *flags, "about:blank"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(profile.parent)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(profile.parent.absolute())}
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment) as process:
         try:
             until = time.monotonic() + 60
@@ -55,7 +55,7 @@ def test_that_the_same_extension_of_another_folder_is_refused(endpoint, extensio
         assert str(caught.value) == f"the unpacked extension is probe of {extension}, not that of {folder}"
 
 
-def test_a_browser_of_the_user(chromium, write_extension, tmp_path):
+def test_a_browser_of_the_user(chromium, write_extension, tmp_path, monkeypatch):
     """Its extensions come and go, and its profile gets warm: one browser, since starting one takes long."""
     one, two = write_extension(tmp_path / "one", "first"), write_extension(tmp_path / "two", "second")
     profile = tmp_path / "profile"
@@ -78,7 +78,9 @@ def test_a_browser_of_the_user(chromium, write_extension, tmp_path):
         tab.evaluate(f"chrome.management.setEnabled('{identity}', false)")
         with pytest.raises(CheckFailed, match=r"the extension first of .* is switched off"):
             require_extension(endpoint, one)
-    with started_by_hand(chromium.executable, profile) as endpoint:
+    monkeypatch.chdir(tmp_path)
+    with started_by_hand(chromium.executable, Path("profile")) as endpoint:
+        monkeypatch.chdir("/")  # the folder is the browser's to find
         with pytest.raises(CheckFailed, match=r"the profile was used before this browser was started .*: say warm=true"):
             profile_state(endpoint)
         assert profile_state(endpoint, warm=True) == "warm"
@@ -96,6 +98,8 @@ class Told:
         self.number = number
 
     def command_line(self):
+        if not self.flags:
+            raise BrowserError("its flags cannot be read")
         return ("chromium", *self.flags)
 
     def process_id(self):
@@ -105,6 +109,7 @@ class Told:
 @pytest.mark.parametrize(
     ("browser", "message"),
     [
+        (Told(), "its flags cannot be read; so whether its profile is fresh cannot be found out: say warm=true"),
         (Told("--headless=new"), "runs on its user's own profile: say warm=true"),
         (
             Told("--user-data-dir=/no/such/profile"),
