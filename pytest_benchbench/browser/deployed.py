@@ -140,7 +140,7 @@ class DeployedExtension:
 
         Raises:
             OutsideRequest: Something was requested that leaves the machine, now or earlier in this browser's life.
-            BrowserGone: The browser can no longer be watched, and not one image has an answer.
+            CheckFailed: Something could not be watched.
         """
         seen = run_wave(
             self._endpoint,
@@ -153,7 +153,7 @@ class DeployedExtension:
         try:
             time.sleep(_QUIET_S)
             self.check_network()
-        except BrowserGone as error:  # what was answered before may have been bought by a request that nobody saw
+        except BrowserGone as error:  # what it requested at last is not known
             for one in seen:
                 one.record, one.fault = None, one.fault or error
         return seen
