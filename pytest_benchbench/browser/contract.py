@@ -14,8 +14,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 
 from pytest_benchbench.browser.checks import METADATA
-from pytest_benchbench.evidence.foreign_text import one_line
-from pytest_benchbench.manifests.faults import schema_fault
+from pytest_benchbench.manifests.faults import schema_fault, shown_text
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
 SCHEMA_VERSION: Final = 1
@@ -163,7 +162,7 @@ def read_record(text: str) -> dict[str, Any]:
     try:
         msgspec.convert(record, _Version)
     except msgspec.ValidationError as error:
-        raise ContractError(one_line(schema_fault(error))) from None
+        raise ContractError(schema_fault(error)) from None
     return record
 
 
@@ -178,9 +177,9 @@ def read_object(text: str) -> dict[str, Any]:
     try:
         record, problems = parse_object(text.encode("utf-8", "surrogatepass"))
     except MalformedJsonError as error:
-        raise ContractError(one_line(error)) from None
+        raise ContractError(_one_line(str(error))) from None
     for field, problem in problems:
-        raise ContractError(one_line(f"{field}: {problem}" if field else problem))
+        raise ContractError(_one_line(f"{field}: {problem}" if field else problem))
     return record
 
 
@@ -193,7 +192,7 @@ def result_of(record: Mapping[str, Any]) -> Result:
     try:
         return msgspec.convert(dict(record), Result)
     except (msgspec.ValidationError, OverflowError) as error:
-        raise ContractError(one_line(schema_fault(error))) from None
+        raise ContractError(schema_fault(error)) from None
 
 
 def demand(result: Result) -> None:
@@ -218,16 +217,20 @@ def ready_of(record: Mapping[str, Any]) -> Ready:
     try:
         return msgspec.convert(dict(record), Ready)
     except (msgspec.ValidationError, OverflowError) as error:
-        raise ContractError(one_line(schema_fault(error))) from None
+        raise ContractError(schema_fault(error)) from None
 
 
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s\"'<>)]+|\b(?:data|blob):[^\s\"'<>)]+")
 _PATH = re.compile(r"(?<![\w.~/])~?(?:/[\w.@+~-]+){2,}/?|\b[A-Za-z]:[\\/][^\s\"'<>]*|\\\\[^\s\"'<>]+")
 
 
+def _one_line(text: str) -> str:
+    return shown_text(" ".join(text.split()))
+
+
 def cleaned(text: str) -> str:
     """Give a text without addresses and local paths, on one line."""
-    return one_line(_PATH.sub("<path>", _ADDRESS.sub("<address>", text)))
+    return _one_line(_PATH.sub("<path>", _ADDRESS.sub("<address>", text)))
 
 
 def _clean(value: Any) -> Any:
