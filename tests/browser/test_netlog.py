@@ -1,9 +1,14 @@
 import json
+import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pytest_benchbench.browser.endpoint import Endpoint
+from pytest_benchbench.browser.launching import launch_browser
 from pytest_benchbench.browser.netlog import NetLogError, read_net_log
+from pytest_benchbench.browser.origins import origin_of
 
 laws = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 
@@ -210,3 +215,21 @@ def test_a_line_without_end_is_not_read_into_memory(read, events, request_of, pa
 def test_a_log_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(NetLogError, match="No such file"):
         read_net_log(tmp_path / "none.json")
+
+
+def test_the_log_of_a_browser_that_was_killed_is_read_as_far_as_it_was_written(chromium, write_extension, serve, tmp_path):
+    path, address = tmp_path / "log.json", serve()
+    dist = write_extension(tmp_path / "dist")
+    with launch_browser(chromium.executable, extension=dist, runtime="wasm", net_log=path) as browser:
+        with Endpoint(browser.port) as endpoint:
+            tab = endpoint.open_tab(address)
+            for number in range(1000):  # what is written last is buffered
+                tab.evaluate(f"fetch('/{number}').then(() => 0)")
+                if f"{address}0".encode() in path.read_bytes():
+                    break
+        os.killpg(browser.pid, signal.SIGKILL)
+    log = read_net_log(path)
+    assert not log.complete
+    assert log.browser.startswith("Chrom")
+    assert address.removesuffix("/") in {origin_of(seen.where) for seen in log.sightings if seen.way == "request"}
+    assert log.outside({address.removesuffix("/")}) == []
