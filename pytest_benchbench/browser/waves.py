@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from pytest_benchbench.browser.contract import ContractError, cleaned, read_record
-from pytest_benchbench.browser.errors import BrowserError, CallRefused, CheckFailed, ScriptFailed, TabGone
+from pytest_benchbench.browser.errors import BrowserError, CallRefused, CallTimedOut, CheckFailed, ScriptFailed, TabGone
 from pytest_benchbench.browser.image_server import ImageServer, WavePage
 from pytest_benchbench.browser.page_script import (
     CONTRACT_READY,
@@ -39,6 +40,10 @@ LOOK_S: Final = 0.05
 
 SILENCE_S: Final = 5.0
 """How long nothing may happen until an image that the page cannot show, or that is too small, counts as left alone."""
+
+
+_CRASH_S: Final = 5.0
+"""How long ending the process of a page may take, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +228,10 @@ class _opened:  # noqa: N801 - a context manager, used as a function
             raise
         return self._tab
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, CallTimedOut):  # a page that is kept busy does not let itself be closed, and goes on
+            with suppress(BrowserError):
+                self._tab.call("Page.crash", timeout=_CRASH_S)
         self._close()
 
     def _close(self) -> None:
