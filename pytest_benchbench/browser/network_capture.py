@@ -234,7 +234,7 @@ class NetworkCapture:
             reason = "it closed the connection"
         except _lost() as error:
             reason = str(error) or type(error).__name__
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
             reason = f"it sent what is no message of the protocol ({type(error).__name__}: {error})"
         self._hang_up()  # the browser lets go what waits for us
         with self._lock:

@@ -44,6 +44,10 @@ _LAST_WORDS = 2000
 """Bytes of a pass's standard error in which the last line is looked for."""
 
 
+class ProofError(Exception):
+    """There is nothing that a proof could be about. One line."""
+
+
 class NetLogFile(msgspec.Struct, frozen=True):
     """The log that a browser kept of its whole network.
 
@@ -151,11 +155,13 @@ def prove(wanted: Wanted, folder: Path, tell: Callable[[str], None]) -> Proof:
     Raises:
         AdapterUnavailable: No browser, or a package is missing.
         NamespaceUnavailable: The system gives no network of its own.
+        ProofError: The extension was changed meanwhile.
         OSError: A file cannot be read or written.
     """
     connection_module()
     browser = find_browser(wanted.launch)
     entering = entering_command()
+    extension = folder_digest(wanted.extension)
     passes = []
     with tempfile.TemporaryDirectory(prefix="benchbench-proof-") as scratch:
         images = Path(scratch) / "images"
@@ -180,7 +186,9 @@ def prove(wanted: Wanted, folder: Path, tell: Callable[[str], None]) -> Proof:
                     record=Path(scratch) / f"{runtime}-{network}.json",
                 )
                 passes.append(judge(order, run_pass(order, prefix, len(wanted.images))))
-    return Proof(SCHEMA_VERSION, _together([each.verdict for each in passes]), folder_digest(wanted.extension), passes)
+    if folder_digest(wanted.extension) != extension:
+        raise ProofError(f"{wanted.extension}: was changed while it was looked at: nothing is proven of either state")
+    return Proof(SCHEMA_VERSION, _together([each.verdict for each in passes]), extension, passes)
 
 
 def run_pass(order: PassOrder, prefix: Sequence[str], images: int) -> PassRecord:

@@ -14,7 +14,7 @@ from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.browser.chrome import ChromeOptions
 from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.browser.namespace import NamespaceUnavailable
-from pytest_benchbench.browser.proof import Pass, Proof, Wanted, prove
+from pytest_benchbench.browser.proof import Pass, Proof, ProofError, Wanted, prove
 from pytest_benchbench.cohorts.carriers.synthetic import CARRIERS
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
@@ -113,7 +113,7 @@ def command(
             (beside / DOCUMENT).write_bytes(encode_document(proof))
     except FolderExistsError:
         raise click.UsageError(f"--output-dir={output_dir}: exists already; name a new folder") from None
-    except (AdapterUnavailable, NamespaceUnavailable) as error:
+    except (AdapterUnavailable, NamespaceUnavailable, ProofError) as error:
         click.echo(f"Error: {plain(str(error))}", err=True)
         raise SystemExit(GATE_NOT_PASSED) from None
     except OSError as error:

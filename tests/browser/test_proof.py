@@ -191,6 +191,18 @@ def run_proof(chromium, tmp_path_factory):
     return run
 
 
+def test_an_extension_that_changes_meanwhile_is_no_thing_to_prove(run_proof, write_extension, tmp_path, monkeypatch):
+    extension = write_extension(tmp_path / "dist")
+
+    def change(order, prefix, images):
+        (extension / "content.js").write_text("// another one")
+        return PassRecord()
+
+    monkeypatch.setattr(proof, "run_pass", change)
+    code, printed, folder = run_proof(extension)
+    assert (code, printed, folder.exists()) == (20, "", False)
+
+
 def passes(folder):
     document = json.loads((folder / "proof.json").read_text())
     return {(one["runtime"], one["network"]): one for one in document["passes"]}
