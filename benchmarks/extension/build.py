@@ -53,7 +53,7 @@ NPM_TIMEOUT = 600.0
 _LIMITS = {
     "queueBound": 64,
     "inFlight": 4,
-    "attempts": 3,
+    "attempts": 5,
     "jobMs": 60_000,
     "silenceMs": 35_000,
     "giveUpMs": 180_000,

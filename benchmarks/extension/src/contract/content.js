@@ -26,7 +26,7 @@
     if (url === "" || looked.get(image) === url) return;
     looked.set(image, url);
     image.removeAttribute("data-benchbench-result");
-    const found = await judged(image, url);
+    const found = await judged(image, url).catch(({ message }) => ({ status: "inference-error", reason: message }));
     const record = { schema_version: 1, ...identity, ...found };
     results[url] = record;
     if (image.src === url) image.setAttribute("data-benchbench-result", JSON.stringify(record));

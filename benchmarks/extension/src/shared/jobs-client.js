@@ -7,17 +7,12 @@ globalThis.benchbenchJobs = (() => {
   let heard = performance.now();
 
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-  const tell = (message) => chrome.runtime.sendMessage({ to: "worker", ...message });
+  const tell = async (message) => chrome.runtime.sendMessage({ to: "worker", ...message }); // rejects, and never throws
 
   // A message is lost when the service worker ends while it has it: it is told again, and a job keeps its id.
   async function hand(id) {
     while (waiting.has(id)) {
-      let answer;
-      try {
-        answer = await tell({ type: "submit", id, url: waiting.get(id).url });
-      } catch {
-        answer = undefined;
-      }
+      const answer = await tell({ type: "submit", id, url: waiting.get(id).url }).catch(() => undefined);
       if (answer?.state === "accepted") return;
       await pause(settings.retryMs);
     }
@@ -49,22 +44,30 @@ globalThis.benchbenchJobs = (() => {
     return false;
   });
 
+  // When the extension's own process crashes or it is reloaded, this page's half of it is cut off for good.
+  const isCutOff = () => chrome.runtime?.id === undefined;
+
   // Silence for longer than a service worker lives: it may have been ended together with the offscreen document.
   async function askAfter() {
+    if (isCutOff()) {
+      const record = { status: "inference-error", reason: "the extension has crashed or was reloaded" };
+      waiting.forEach(({ finish }) => finish(record));
+    }
     if (waiting.size === 0 || performance.now() - heard < settings.silenceMs) return;
     heard = performance.now();
     const answer = await tell({ type: "outstanding", ids: [...waiting.keys()] }).catch(() => undefined);
     (answer?.unknown ?? []).forEach(hand);
   }
-  if (!settings.misbehave.includes("memory-routing")) setInterval(askAfter, settings.silenceMs / 4);
+  if (!settings.misbehave.includes("memory-routing")) setInterval(askAfter, 1000);
 
   // Give the provider that the extension works with, once it can work.
   async function provider() {
-    for (;;) {
+    while (!isCutOff()) {
       const answer = await tell({ type: "hello" }).catch(() => undefined);
       if (answer?.provider) return answer;
       await pause(settings.retryMs);
     }
+    throw new Error("the extension has crashed or was reloaded");
   }
 
   return { submit, provider };

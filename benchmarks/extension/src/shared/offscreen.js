@@ -70,6 +70,11 @@ function statusOf(error) {
   return error.name === "TimeoutError" ? "timeout" : "inference-error";
 }
 
+// In a document that is being closed everything fails, for no fault of an image; its own files tell, and no event does in time.
+function isClosing() {
+  return fetch("offscreen.html").then(() => false, () => true);
+}
+
 async function work({ id, url, submittedAt }) {
   const began = Date.now();
   const record = began >= submittedAt ? { queueMs: began - submittedAt } : {};
@@ -79,6 +84,7 @@ async function work({ id, url, submittedAt }) {
     await Promise.race([beforeWork(), stopped]);
     await Promise.race([score(url, record, limit), stopped]);
   } catch (error) {
+    if (await isClosing()) return; // the next document gets the job
     Object.assign(record, { status: statusOf(error), reason: String(error.message).slice(0, 200) });
   }
   await report(id, { ...record });
@@ -101,7 +107,7 @@ chrome.runtime.onMessage.addListener((message, _sender, reply) => {
     chosenProvider().then(({ provider }) => reply({ provider: reportedProvider(provider) }), () => reply({}));
     return true;
   }
-  reply({});
+  reply({ state: "taken" });
   if (!working.has(message.id)) {
     working.add(message.id);
     work(message).finally(() => working.delete(message.id));

@@ -14,6 +14,8 @@ let lifeline = null; // an open port, which tells when the offscreen document en
 let timer = null;
 let turn = Promise.resolve();
 
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
 async function countBoots() {
   const { boot: before = 0 } = await chrome.storage.session.get("boot");
   await chrome.storage.session.set({ boot: before + 1 });
@@ -27,11 +29,14 @@ function inTurn(work) {
   return mine;
 }
 
-// The name of the offscreen document that is open now, or null. A lease of another one is worth nothing.
+// The name of the offscreen document that is open now, or null.
 async function openDocument() {
   const found = await chrome.runtime.getContexts({ contextTypes: ["OFFSCREEN_DOCUMENT"] });
   return found.length > 0 ? found[0].documentId : null;
 }
+
+// A lease of a document that is no longer open is worth nothing, and so is one of a document that closed as it was opened.
+const isOf = (lease, open) => lease !== null && open !== null && lease.document === open;
 
 async function demandDocument() {
   if ((await openDocument()) === null) {
@@ -82,7 +87,7 @@ function advance() {
     const jobs = (await store.all()).sort((one, other) => one.submittedAt - other.submittedAt);
     if (jobs.length === 0) return;
     const open = await openDocument();
-    const isHeld = ({ lease }) => lease !== null && lease.document === open && lease.ends > Date.now();
+    const isHeld = ({ lease }) => isOf(lease, open) && lease.ends > Date.now();
     const held = jobs.filter(isHeld);
     const free = jobs.filter((job) => !isHeld(job));
     for (const job of free.filter((job) => job.attempts >= settings.attempts)) {
@@ -95,7 +100,7 @@ function advance() {
       const handed = { ...job, attempts: job.attempts + 1, lease };
       await store.put(handed);
       held.push(handed);
-      tellJob(job);
+      tellJob(handed);
     }
     if (held.length > 0) {
       holdLifeline();
@@ -106,17 +111,23 @@ function advance() {
   });
 }
 
-// What the boot before handed out it may have been ended before telling, and nobody would know until its lease ends: told again.
-// A job that the document has is not begun twice.
+// What the boot before has handed out, and may not have told the document, is told again: a job is not begun twice.
 function remind() {
   return inTurn(async () => {
     const open = await openDocument();
-    (await store.all()).filter(({ lease }) => lease !== null && lease.document === open).forEach(tellJob);
+    (await store.all()).filter(({ lease }) => isOf(lease, open)).forEach(tellJob);
   });
 }
 
-function tellJob({ id, url, submittedAt }) {
-  tellDocument({ type: "score", id, url, submittedAt }).catch(() => {});
+// Tell the document until it says that it has the job, or the job was taken back from one that is gone.
+async function tellJob(job) {
+  for (;;) {
+    const answer = await tellDocument({ type: "score", id: job.id, url: job.url, submittedAt: job.submittedAt }).catch(() => {});
+    if (answer?.state === "taken") return;
+    await pause(settings.retryMs);
+    await advance();
+    if ((await store.get(job.id))?.attempts !== job.attempts) return;
+  }
 }
 
 function tellDocument(message) {
