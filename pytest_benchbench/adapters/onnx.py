@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -25,7 +26,7 @@ from pytest_benchbench.adapters.fusion_signals import read_signals
 from pytest_benchbench.adapters.onnx_config import LoadedConfig, PossiblyPinnedFile, load_config
 from pytest_benchbench.adapters.onnx_preprocessing import NotShown, Preprocessor, Tensor
 from pytest_benchbench.adapters.onnx_scoring import NoScoreError, raw_score
-from pytest_benchbench.adapters.onnx_session import OnnxNetwork
+from pytest_benchbench.adapters.onnx_session import INSTALL, OnnxNetwork
 from pytest_benchbench.artifacts.image import Image, decode_alpha
 from pytest_benchbench.artifacts.media import MediaType, UndecodableArtifactError
 
@@ -98,7 +99,10 @@ class Onnx(BatchAdapter):
             FusionError: The fusion weights cannot be used.
         """
         if self.options.config is None:
-            raise AdapterUnavailable("no model is named", "give --bench-adapter=onnx:config=MODEL.yaml, see docs/onnx.md")
+            lacks_runtime = find_spec("onnxruntime") is None  # both at once: who names a model next is not stopped again
+            reason = f"no model is named{', and onnxruntime is not installed' if lacks_runtime else ''}"
+            remedy = "give --bench-adapter=onnx:config=MODEL.yaml, see docs/onnx.md"
+            raise AdapterUnavailable(reason, f"{INSTALL}; then {remedy}" if lacks_runtime else remedy)
         loaded = load_config(self.options.config)
         config = loaded.config
         calibrator = None if config.calibrator is None else _calibrator(loaded, config.calibrator)
@@ -150,24 +154,30 @@ class Onnx(BatchAdapter):
         self._scorer = None
 
     def describe(self) -> AdapterDescription:
-        """The runtime, how the score is made, and every file that it is made with."""
+        """What runs the network, how the score is made, and every file that it is made with.
+
+        The rule is the same for every model, calibrator and set of weights that is asked in the same way: what they are is
+        told by their digests.
+        """
         scorer = self._loaded()
         config = scorer.loaded.config
         files = [*scorer.network.weights]
         for block, part in ((config.calibrator, scorer.calibrator), (config.fusion, scorer.fusion)):
             if block is not None and part is not None:
                 files.append(Weights(Path(block.path).name, part.sha256))
-        runtime = config.runtime
+        threads = config.runtime.threads
+        version = (
+            f"{scorer.network.version}, {scorer.network.provider}, {threads} {'thread' if threads == 1 else 'threads'}, "
+            f"{scorer.network.run_size} to a run"
+        )
         rule = (
             f"a score, without a threshold of its own: {config.output.kind} {config.output.name} of the model, "
             f"preprocessing {config.preprocessing_version}, {'calibrated' if scorer.calibrator else 'not calibrated'}, "
-            f"{'fused with metadata signals' if scorer.fusion else 'pixels only'}; {config.evaluation_mode}; "
-            f"{scorer.network.provider}, {runtime.threads} {'thread' if runtime.threads == 1 else 'threads'}, "
-            f"{scorer.network.run_size} to a run; configuration SHA-256 {scorer.loaded.sha256}"
+            f"{'fused with metadata signals' if scorer.fusion else 'pixels only'}; {config.evaluation_mode}"
         )
         if config.fixture:
             rule += "; a fixture: it detects nothing but what it was drawn for"
-        return AdapterDescription(scorer.network.version, rule, tuple(files))
+        return AdapterDescription(version, rule, tuple(files))
 
     def _loaded(self) -> _Scorer:
         if self._scorer is None:

@@ -283,17 +283,15 @@ class OnnxConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """A configuration with the digest of the bytes that it was read from.
+    """A configuration and where it lies.
 
     Attributes:
         config: What it says.
         path: The file; the paths in it start at its folder.
-        sha256: 64 lower-case hex digits.
     """
 
     config: OnnxConfig
     path: Path
-    sha256: str
 
     def locate(self, path: str) -> Path:
         """Give the place of a file that the configuration names."""
@@ -313,7 +311,7 @@ def load_config(path: Path) -> LoadedConfig:
             data = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
         raise OnnxConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    return LoadedConfig(parse_config(data, name=path.name), path, hashlib.sha256(data).hexdigest())
+    return LoadedConfig(parse_config(data, name=path.name), path)
 
 
 def parse_config(data: bytes, *, name: str) -> OnnxConfig:

@@ -1,10 +1,15 @@
 """The ``benchbench`` command, one module for each of its commands."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from pytest_benchbench import __version__
+from pytest_benchbench.cli.streams import prepare_streams
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended, as of one that the signal itself ends."""
 
 _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
@@ -29,6 +34,17 @@ _COMMANDS = {
 class _LazyGroup(click.Group):
     """Imports a command when it is called; the list of commands needs none of them, so ``benchbench --help`` is quick."""
 
+    def main(self, *args: Any, **more: Any) -> Any:
+        prepare_streams()
+        return super().main(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(_COMMANDS)
 
@@ -48,5 +64,5 @@ class _LazyGroup(click.Group):
 def main() -> None:
     """Prepare, check and read benchmarks that pytest runs.
 
-    Exit codes: 0 done, 1 the thing checked is bad, 2 usage, 20 refused or inconclusive, 21 incomplete.
+    Exit codes: 0 done, 1 the thing checked is bad, 2 usage, 20 refused or inconclusive, 21 incomplete, 130 interrupted.
     """

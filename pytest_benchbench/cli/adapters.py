@@ -14,6 +14,7 @@ from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Adapter
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterLoadError, AdapterOptionError, AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry, installed_registry
 from pytest_benchbench.cli.verified_adapters import VerifiedAdapter, add_verified, read_verified
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.session.run_directory import STATE_DIR, state_directory
 
 
@@ -61,7 +62,7 @@ def command(as_json: bool, rules: bool, choices: dict[str, AdapterChoice], check
     found = [_state(registry, pool, name, verified) for name in registry.names()]
     pool.close()
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        click.echo(encode_document(found).decode(), nl=False)
         return
     width = max(len(state["name"]) for state in found)
     for state in found:
@@ -140,7 +141,7 @@ def _check(text: str, registry: AdapterRegistry, *, as_json: bool) -> None:
                 {"carrier": carrier.name, "clean": carrier.clean, "marked": carrier.marked} for carrier in check.carriers
             ],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
+        click.echo(encode_document(document).decode(), nl=False)
     else:
         click.echo(f"{check.adapter}, version {check.description.version}")
         for file in check.description.weights:

@@ -12,12 +12,14 @@ import msgspec
 
 from pytest_benchbench.adapters.calibrator import MAX_CALIBRATOR_BYTES, Calibrator, Candidate
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.cli.score_options import joined_manifest
 from pytest_benchbench.evidence.calibrating import calibrate
 from pytest_benchbench.evidence.calibration_rows import CalibrationError, read_calibration_rows
 from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_rows import read_scores
 from pytest_benchbench.evidence.score_source import ScoreError
-from pytest_benchbench.manifests.field_types import is_hex
+from pytest_benchbench.evidence.writing import encode_document
+from pytest_benchbench.manifests.field_types import is_hex, says_something
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.statistics.folds import DEFAULT_FOLDS, DEFAULT_SALT, MAX_FOLDS
 from pytest_benchbench.statistics.score_mapping import METHODS
@@ -40,8 +42,8 @@ def _digest(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def _text(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value == "":
-        raise click.BadParameter("expected a text that is not empty")
+    if value is not None and not says_something(value):
+        raise click.BadParameter("expected a text that is not blank")
     try:
         (value or "").encode()
     except UnicodeEncodeError:
@@ -52,11 +54,7 @@ def _text(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.command("calibrate")
 @click.argument("scores", type=click.Path(exists=True, path_type=Path))
 @click.argument("output", metavar="CALIBRATOR", type=click.Path(path_type=Path))
-@click.option(
-    "--manifest",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A dataset manifest that says by id what the rows do not.",
-)
+@joined_manifest("A dataset manifest that says by id what the rows do not.")
 @click.option("--adapter", metavar="NAME", help="Take the rows of this adapter only; for the evidence of several.")
 @click.option("--model-sha256", metavar="DIGEST", callback=_digest, help="The checkpoint, where rows do not say it.")
 @click.option("--preprocessing-version", metavar="TEXT", callback=_text, help="The preprocessing, where rows do not say it.")
@@ -113,7 +111,7 @@ def command(
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
         document = {"output": str(output), "sha256": sha256, "notes": notes, "calibrator": _shown(calibrator)}
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for line in _lines(calibrator):
         click.echo(line)

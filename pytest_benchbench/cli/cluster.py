@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-import msgspec
 
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.cli.dataset_findings import image_progress
+from pytest_benchbench.cli.new_output import refuse_output
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT, shown, shown_text
 from pytest_benchbench.manifests.gathering import BuildingError
 from pytest_benchbench.manifests.placing import Place
@@ -63,10 +63,9 @@ def command(
     with the same bytes, or that had a group in common share one splitGroup. Nothing else is changed, above all no split: a
     group in several splits is named, and benchbench validate refuses it until its rows are moved.
     """
+    refuse_output(output)
     try:
         demand_library()
-        if os.path.lexists(output):
-            raise BuildingError(f"{output}: exists already; name a new file")
         place = Place(output, outside_allowed=bool(roots))
         with ExitStack() as stack:
             manifests = [stack.enter_context(closing(one)) for one in _read(files, roots)]
@@ -88,7 +87,7 @@ def command(
             "rows_compared": found.compared,
             "clusters": [asdict(one) for one in clustering.clusters],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for line in _lines(clustering):
         click.echo(line)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import INDIFFERENT, version_notes
@@ -16,6 +15,7 @@ from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RUN, RecordedRunError
 from pytest_benchbench.evidence.repeated_run import RepeatedRun, read_repeated_run
 from pytest_benchbench.evidence.same_detector import other_detectors
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.comparison import CannotCompareError, ComparedSide, RowComparison
 from pytest_benchbench.reports.comparison_lines import comparison_lines
 from pytest_benchbench.reports.escaping import plain
@@ -109,7 +109,7 @@ def command(
     for note in document["notes"]:
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
     else:
         lines = figure_lines(document) if document["compared"] == "figures" else comparison_lines(document)
         for line in lines:

@@ -36,6 +36,17 @@ def finding_lines(examination: DatasetExamination) -> Iterator[str]:
                 yield from _lines_of(outcome)
 
 
+def doubt(examination: DatasetExamination) -> str:
+    """Say what a valid manifest is not known to be, as the end of a sentence; empty where its images can be decoded."""
+    undecodable = examination.images_undecodable
+    if not undecodable:
+        return ""
+    which = f"{undecodable} of {undecodable + examination.images_read} images CANNOT BE DECODED"
+    if not examination.images_read:
+        which = "NO IMAGE CAN BE DECODED"
+    return f", but {which}: nothing is known of what they show"
+
+
 def summary_lines(examination: DatasetExamination) -> Iterator[str]:
     """Write what a dataset has for each role, and how far it was looked at."""
     for counts in examination.counts:
@@ -56,6 +67,7 @@ def as_json(examination: DatasetExamination) -> dict[str, Any]:
         "rows_without_path": examination.rows_without_path,
         "repeated_derivatives": examination.repeated_derivatives,
         "images_read": examination.images_read,
+        "images_undecodable": examination.images_undecodable,
         "rows_compared": examination.rows_compared,
         "rules": {one.rule: {"severity": one.severity, "findings": one.total} for one in examination.outcomes},
         "findings": [

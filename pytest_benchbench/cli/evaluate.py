@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.cli.score_options import joined_manifest
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation import SliceError, slices_of
 from pytest_benchbench.reports.evaluation_document import evaluation_document
@@ -27,16 +28,14 @@ def _slices(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(msgspec.json.format(msgspec.json.encode(evaluation_schema()), indent=2).decode())
+        click.echo(encode_document(evaluation_schema()).decode(), nl=False)
         context.exit()
 
 
 @click.command("evaluate")
 @click.argument("scores", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--manifest",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take from this dataset manifest, by id, what the rows do not say; its derivatives are required of every base.",
+@joined_manifest(
+    "Take from this dataset manifest, by id, what the rows do not say; its derivatives are required of every base."
 )
 @click.option("--adapter", help="Of evidence with several adapters: take this one's rows only, by its alias.")
 @click.option(
@@ -85,7 +84,7 @@ def command(
     if refused:
         told = (f"{scores}: {plain(series_name(line))}: {plain(line['refused'])}" for line in refused)
         raise click.ClickException("\n".join(told))
-    written = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    written = encode_document(document)
     if output is not None:
         write_output(output, written)
     for gap in document["gaps"]:

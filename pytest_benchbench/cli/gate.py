@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pytest_benchbench.cli.gate_options import held_against, metrics_help, read_policy
+from pytest_benchbench.cli.gate_options import held_against, metrics_help, read_policy, tell_trust
 from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.writing import encode_document
@@ -65,6 +65,7 @@ def command(
     else:
         for line in decision_lines(decision, passed=True):
             click.echo(line)
+    tell_trust([decision], held_out_unverified)
     if is_incomplete(decision):
         raise SystemExit(INCOMPLETE)
     if decision.decision != "pass":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.gates.metrics import METRICS
 from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_policy
 
@@ -36,6 +37,16 @@ def held_against(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="The dataset manifest: its rows must all be there, and what they hold out be in no other split; repeatable.",
     )(command)
+
+
+def tell_trust(decisions: Iterable[Decision], held_out_unverified: bool) -> None:
+    """Say on standard error what a decision took on trust because the user said so."""
+    if held_out_unverified and any(decision.evidence.held_out == "unverified" for decision in decisions):
+        click.echo(
+            "note: no manifest shows that no source and no generator family is in another split; taken on trust "
+            "(--held-out-unverified)",
+            err=True,
+        )
 
 
 def metrics_help() -> str:

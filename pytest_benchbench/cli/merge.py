@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
-from pytest_benchbench.cli.gate_options import held_against, read_policy
+from pytest_benchbench.cli.gate_options import held_against, read_policy, tell_trust
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import MergeError
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.manifests.faults import ManifestError
 from pytest_benchbench.reports.github import tell_github
@@ -73,7 +73,7 @@ def command(
     for note in merged.notes:
         click.echo(f"note: {note}", err=True)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_document(merged)), indent=2).decode())
+        click.echo(encode_document(_document(merged)).decode(), nl=False)
     else:
         for line in merged.lines():
             click.echo(line)
@@ -81,6 +81,8 @@ def command(
         if (page := output_dir / REPORT_HTML).exists():
             click.echo(f"with pictures and all cases: {page}")
         click.echo(f"merged {parts} run{'' if parts == 1 else 's'}: {output_dir / 'report.md'}")
+    if merged.reckoning.decision is not None:
+        tell_trust([merged.reckoning.decision], held_out_unverified)
     tell_ci(merged)
     raise SystemExit(merged.exit_status)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.gate_options import read_policy
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.gates.needed_bases import least_bases
 from pytest_benchbench.gates.policy import LoadedPolicy
 from pytest_benchbench.gates.prospects import Bases, ErrorRates
@@ -104,7 +104,7 @@ def command(
     if output is not None:
         _draw(document, output)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for block in power_lines(document):
         click.echo("\n".join(map(plain, block.split("\n"))) + "\n")

@@ -15,6 +15,7 @@ from pytest_benchbench.adapters.registry import installed_registry
 from pytest_benchbench.engines import EngineError
 from pytest_benchbench.engines.process_profile import ProcessProfile, check_arguments, read_manifests
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
+from pytest_benchbench.manifests.dataset import TEST_SPLIT
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports.profile_document import Process, ProfiledManifest, build_profile, measured_nothing
 from pytest_benchbench.reports.profile_report import profile_lines, render_profile
@@ -50,16 +51,24 @@ class _BeforeDashes(click.Command):
     help="Fresh processes for each manifest, in turns over the manifests.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), required=True, help="New folder for report and runs.")
+@click.option("--split", metavar="NAME", help="Split that is profiled; needed where rows have splits.")
 @click.option("--suite", metavar="PATH", help="Suite that runs the manifests. [the built-in one]")
 @click.option("--json", "as_json", is_flag=True, help="Print profile.json instead of lines for people.")
 @click.pass_context
 def command(
-    context: click.Context, manifests: tuple[str, ...], repeat: int, output_dir: Path, suite: str | None, as_json: bool
+    context: click.Context,
+    manifests: tuple[str, ...],
+    repeat: int,
+    output_dir: Path,
+    split: str | None,
+    suite: str | None,
+    as_json: bool,
 ) -> None:
     """Measure what whole processes cost: wall time, processor time and peak memory of pytest over each MANIFEST.
 
-    A manifest names one adapter only. Arguments after "--" go to pytest, such as --bench-adapter. The runs stay in the
-    output folder, beside profile.json and profile.md. An adapter that needs the network is unavailable unless
+    A watermark manifest names one adapter only; a dataset is profiled by each --bench-adapter, one after the other.
+    Arguments after "--" go to pytest, such as --bench-adapter. The runs stay in the output folder, beside profile.json and
+    profile.md. An adapter that needs the network is unavailable unless
     --bench-network=allow is among these arguments.
 
     Exit codes: 0 done, 1 a process died or the profile was interrupted, 2 wrong use, 21 no row of a manifest was answered.
@@ -67,11 +76,12 @@ def command(
     arguments: list[str] = context.meta.get(_PYTEST_ARGUMENTS, [])
     try:
         check_arguments(arguments)
-        profiled = read_manifests(manifests, installed_registry())
+        profiled = read_manifests(manifests, installed_registry(), arguments=arguments, split=split)
+        _tell_of_openings(profiled, repeat)
         load = _load()
         with new_folder(output_dir) as beside:
             _run(ProcessProfile(profiled, beside, arguments=arguments, suite=suite), profiled, repeat)
-            document = build_profile(profiled, repeat=repeat, suite=suite, load=load)
+            document = build_profile(profiled, repeat=repeat, suite=suite, split=split, load=load)
             write_atomically(beside / "profile.json", encode_document(document))
             write_atomically(beside / "profile.md", render_profile(document).encode())
     except EngineError as error:
@@ -98,6 +108,17 @@ def _run(profile: ProcessProfile, manifests: list[ProfiledManifest], repeat: int
         except KeyboardInterrupt:
             if not any(manifest.measured for manifest in manifests):
                 raise
+
+
+def _tell_of_openings(manifests: list[ProfiledManifest], repeat: int) -> None:
+    """Say how often a test split will be opened: each process is a run."""
+    opening = repeat * sum(manifest.split == TEST_SPLIT for manifest in manifests)
+    if opening:
+        click.echo(
+            f"note: --split={TEST_SPLIT}: each of {opening} processes opens the test split, an attempt of its own in the "
+            "ledger; profile another split to leave it closed",
+            err=True,
+        )
 
 
 def _exit_code(document: dict[str, Any]) -> int:
@@ -128,7 +149,7 @@ def _shown(total: int) -> Iterator[Ended]:
         cost = process.cost
         spent = f"{cost.wall_s:.2f} s, {cost.peak_bytes / 2**20:.1f} MiB" if cost else "cost unknown"
         fault = f"; {process.fault}" if process.fault else ""
-        click.echo(f"{manifest.display}, repetition {process.repetition}: {spent}{fault}", err=True)
+        click.echo(f"{manifest.name}, repetition {process.repetition}: {spent}{fault}", err=True)
 
     yield ended
 

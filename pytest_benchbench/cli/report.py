@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.deployed_schema import deployed_summary_schema
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
@@ -40,7 +40,7 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
 def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
         schema = report_schema() if parameter.name == "schema" else deployed_summary_schema()
-        click.echo(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())
+        click.echo(encode_document(schema).decode(), nl=False)
         context.exit()
 
 
@@ -113,7 +113,7 @@ def command(
     for note in _notes(report):
         click.echo(f"note: {plain(note)}", err=True)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_document(report)), indent=2).decode())
+        click.echo(encode_document(_document(report)).decode(), nl=False)
         return
     for line in _lines(report):
         click.echo(line)

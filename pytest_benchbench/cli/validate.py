@@ -8,12 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-import msgspec
 
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, installed_registry
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
 from pytest_benchbench.artifacts.media import MEDIA_TYPES
-from pytest_benchbench.cli.dataset_findings import as_json as dataset_json, finding_lines, image_progress, summary_lines
+from pytest_benchbench.cli.dataset_findings import (
+    as_json as dataset_json,
+    doubt,
+    finding_lines,
+    image_progress,
+    summary_lines,
+)
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT, Fault
 from pytest_benchbench.manifests.kinds import SCHEMAS
 from pytest_benchbench.manifests.reading import CaseRef, Manifest, ManifestChangedError, ManifestError, read_manifest
@@ -87,7 +93,7 @@ def command(
     nothing in it.
     """
     if schema is not None:
-        click.echo(msgspec.json.format(msgspec.json.encode(SCHEMAS[schema]()), indent=2).decode())
+        click.echo(encode_document(SCHEMAS[schema]()).decode(), nl=False)
         return
     if not files:
         raise click.UsageError("Missing argument 'FILE...'.")
@@ -182,11 +188,12 @@ def _show(findings: list[_Finding], examination: DatasetExamination | None, *, a
             "manifests": [asdict(one) for one in findings],
             "dataset": None if examination is None else dataset_json(examination),
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(encode_document(document).decode(), nl=False)
         return
     for finding in findings:
         if finding.valid:
-            click.echo(f"{finding.file}: {finding.rows} {'row' if finding.rows == 1 else 'rows'}, valid")
+            doubted = doubt(examination) if examination is not None and finding.kind == "dataset" else ""
+            click.echo(f"{finding.file}: {finding.rows} {'row' if finding.rows == 1 else 'rows'}, valid{doubted}")
             continue
         for fault in finding.faults:
             click.echo(fault, err=True)

@@ -163,7 +163,7 @@ def plan_jobs(
 
 
 def refuse_engine_options(arguments: Sequence[str]) -> None:
-    """Refuse arguments of pytest that the engine sets for each shard.
+    """Refuse arguments of pytest that the engine sets for each shard, and one with which there are no shards.
 
     Raises:
         EngineError: There is one; it is named.
@@ -173,6 +173,8 @@ def refuse_engine_options(arguments: Sequence[str]) -> None:
         if option in SET_BY_THE_ENGINE:
             instead = "give --gate before the --" if option == "--bench-gate" else "leave it out"
             raise EngineError(f"{option}: is set by the engine for each shard; {instead}")
+        if option == "--bench-dry-run":
+            raise EngineError(f"{option}: begins no run that could be merged; give it to pytest itself")
 
 
 def manifest_value(argument: str) -> str | None:

@@ -3,7 +3,7 @@
 1. Order does not matter: attempts carry numbers, lines of a file do not.
 2. A later attempt supersedes ``error``, ``unavailable`` and ``not_run``, never a verdict: the first verdict counts.
 3. Inside one attempt an ``error`` beats a verdict: a process that died after it answered is a failed attempt.
-4. A verdict that differs between attempts makes the row ``unstable``: it counts as a mismatch.
+4. A verdict that differs between attempts makes the row ``unstable``: it counts as a mismatch. A bare score is a verdict.
 5. Folding is associative, commutative and idempotent, so shards, resumed runs and merged files agree.
 """
 
@@ -27,17 +27,24 @@ class Attempt:
         status: ``detection.status``.
         outcome: The outcome that this try alone would have.
         position: Where its line begins, to find it again; takes no part in deciding between different attempts.
+        score: ``detection.score``, if there is one.
     """
 
     number: int
     outcome: Outcome
     status: str
     position: int = 0
+    score: float | None = None
 
     @property
     def settled(self) -> bool:
         """Whether the detector answered."""
         return self.outcome in SETTLED
+
+    @property
+    def verdict(self) -> tuple[str, float | None]:
+        """What was answered: a status that decides, whatever score it rests on, or a bare score."""
+        return self.status, self.score if self.status == "scored" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,8 @@ class RowHistory:
 
     @property
     def unstable(self) -> bool:
-        """Whether two attempts gave different verdicts."""
-        return len({attempt.status for attempt in self.attempts if attempt.settled}) > 1
+        """Whether two attempts gave different verdicts; scores that are not exactly equal are."""
+        return len({attempt.verdict for attempt in self.attempts if attempt.settled}) > 1
 
     @property
     def outcome(self) -> Outcome:
@@ -81,6 +88,8 @@ class RowHistory:
         return "mismatch" if self.unstable else self.counting.outcome
 
 
-def _precedence(attempt: Attempt) -> tuple[int, str, str, int]:
+def _precedence(attempt: Attempt) -> tuple[int, str, str, bool, float, int]:
     """Order inside one attempt number: total, so that folding does not depend on the order of arrival."""
-    return (_RANK.get(attempt.outcome, 2), attempt.outcome, attempt.status, attempt.position)
+    score = attempt.score
+    rank = _RANK.get(attempt.outcome, 2)
+    return (rank, attempt.outcome, attempt.status, score is not None, score or 0.0, attempt.position)

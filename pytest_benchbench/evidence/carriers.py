@@ -35,14 +35,16 @@ class BaseColumn:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
-        self._last_named: tuple[object, object] = (None, None)
+        self._base_id: object = None
+        self._pair_id: object = None
         self._last = _NONE
 
     def append(self, row: EvidenceRow) -> None:
         """Take the base of the next row."""
-        named = row.case.get("baseId"), row.case.get("pair_id")
-        if named != self._last_named:  # rows of one base mostly follow each other
-            self._last_named, self._last = named, base_digest(row)
+        told_of = row.case.get
+        base_id, pair_id = told_of("baseId"), told_of("pair_id")
+        if pair_id != self._pair_id or base_id != self._base_id:  # rows of one base mostly follow each other
+            self._base_id, self._pair_id, self._last = base_id, pair_id, base_digest(row)
         self._bytes += self._last
 
     def digests(self) -> NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Which lines of evidence count, told from their heads alone: some sixty bytes of a line stay in memory.
+"""Which lines of evidence count, told from their heads alone: some seventy bytes of a line stay in memory.
 
 Attempts are folded by the laws of ``evidence/attempts.py``; only rows with several lines take that way.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
@@ -23,7 +24,7 @@ _NOT_RUN = _OUTCOME_CODES["not_run"]
 _NOTHING_KNOWN = bytes(TEXT_DIGEST_BYTES)
 
 
-class Key(msgspec.Struct, frozen=True):
+class Key(msgspec.Struct, frozen=True, gc=False):
     """The key of a line; see ``EvidenceKey``."""
 
     suite: str
@@ -33,11 +34,12 @@ class Key(msgspec.Struct, frozen=True):
     attempt: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
-class _Decision(msgspec.Struct):
+class _Decision(msgspec.Struct, gc=False):
     status: str
+    score: float | None = None
 
 
-class Head(msgspec.Struct):
+class Head(msgspec.Struct, gc=False):
     """What of a line decides whether it counts."""
 
     schema_version: Literal[1]
@@ -89,6 +91,7 @@ class EvidenceIndex:
         self._attempts = array("I")
         self._outcomes = bytearray()
         self._statuses = array("I")
+        self._scores = array("d")
         self._status_codes: dict[str, int] = {}
         self._groups: Groups | None = None
 
@@ -111,7 +114,9 @@ class EvidenceIndex:
         self._manifest_lines.append(_NOTHING_KNOWN if unread else sha256_text_digest(head.row_sha256))
         self._attempts.append(key.attempt)
         self._outcomes.append(_OUTCOME_CODES[head.outcome])
-        self._statuses.append(self._status_codes.setdefault(head.detection.status, len(self._status_codes)))
+        detection = head.detection
+        self._statuses.append(self._status_codes.setdefault(detection.status, len(self._status_codes)))
+        self._scores.append(nan if detection.score is None else detection.score)
 
     def contradiction(self) -> Pair | None:
         """Find two lines about one case that were made from different lines of a manifest; the earliest such pair.
@@ -154,7 +159,13 @@ class EvidenceIndex:
         statuses = list(self._status_codes)
         for lines in self._grouped().several():
             history = RowHistory.of(
-                Attempt(self._attempts[line], OUTCOMES[self._outcomes[line]], statuses[self._statuses[line]], line)
+                Attempt(
+                    self._attempts[line],
+                    OUTCOMES[self._outcomes[line]],
+                    statuses[self._statuses[line]],
+                    line,
+                    None if isnan(self._scores[line]) else self._scores[line],
+                )
                 for line in lines.tolist()
             )
             counting = history.counting.position

@@ -100,7 +100,7 @@ def pieces_of(runs: Iterable[RecordedRun]) -> list[Piece]:
 def join_evidence(pieces: Sequence[Piece], target: Path, progress: Progress | None = None) -> JoinedEvidence:
     """Write the complete lines of all parts to a new file, one part after the other.
 
-    Memory grows by some sixty bytes a line.
+    Memory grows by some seventy bytes a line.
 
     Args:
         pieces: The parts in the order in which they are written.
@@ -268,7 +268,8 @@ class OneDetector:
         if settled.outcome not in SETTLED:
             return
         row = settled.row
-        if self._last.get(row.key.adapter) == (row.run_id, row.adapter):
+        last = self._last.get(row.key.adapter)
+        if last is not None and last[1] is row.adapter and last[0] == row.run_id:
             return
         self._last[row.key.adapter] = (row.run_id, row.adapter)
         runs = self._known.setdefault(row.key.adapter, {})

@@ -29,7 +29,7 @@ class Mismatch(AssertionError):  # noqa: N818 - the public name of this failure
     """A detector answered, and not what the row expects: the only failure that an expectations file may excuse."""
 
 
-class EvidenceKey(msgspec.Struct, frozen=True, order=True):
+class EvidenceKey(msgspec.Struct, frozen=True, order=True, gc=False):
     """What a row of evidence is about, and which try it records.
 
     Attributes:
@@ -52,7 +52,7 @@ class EvidenceKey(msgspec.Struct, frozen=True, order=True):
         return (self.suite, self.adapter, self.case_id, self.params or "")
 
 
-class ManifestReference(msgspec.Struct, frozen=True, omit_defaults=True):
+class ManifestReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Where the case stands: ``line`` of a JSONL manifest or ``pointer`` into a JSON one."""
 
     name: str
@@ -61,14 +61,14 @@ class ManifestReference(msgspec.Struct, frozen=True, omit_defaults=True):
     pointer: str | None = None
 
 
-class ArtifactRecord(msgspec.Struct, frozen=True):
+class ArtifactRecord(msgspec.Struct, frozen=True, gc=False):
     """The artifact's digest, and how it was decoded; ``decoding`` is null when nothing was decoded."""
 
     sha256: str
     decoding: dict[str, Any] | None
 
 
-class AdapterRecord(msgspec.Struct, frozen=True):
+class AdapterRecord(msgspec.Struct, frozen=True, gc=False):
     """What stood behind the answer; ``version`` and ``rule`` are null when the adapter could not be loaded."""
 
     name: str
@@ -96,7 +96,7 @@ class AdapterRecord(msgspec.Struct, frozen=True):
         )
 
 
-class CodeRecord(msgspec.Struct, frozen=True):
+class CodeRecord(msgspec.Struct, frozen=True, gc=False):
     """Which code ran: the project's commit, whether tracked files were changed, a digest of this package's sources."""
 
     project_commit: str | None
@@ -104,7 +104,7 @@ class CodeRecord(msgspec.Struct, frozen=True):
     kernel_sha256: str
 
 
-class DetectionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+class DetectionRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A ``Detection`` with its cost.
 
     Attributes:
@@ -152,7 +152,7 @@ class ErrorRecord(msgspec.Struct, frozen=True):
     message: str
 
 
-class NetworkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+class NetworkRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the Python code of the row's process could reach.
 
     Attributes:
@@ -167,7 +167,7 @@ class NetworkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     refused_loading: int = 0
 
 
-class RemovalRecord(msgspec.Struct, frozen=True):
+class RemovalRecord(msgspec.Struct, frozen=True, gc=False):
     """What a removed-state artifact still showed to this one detector. It never certifies erasure."""
 
     outcome: Literal["no_signal", "signal_remained", "unknown"]
@@ -183,7 +183,7 @@ class RemovalRecord(msgspec.Struct, frozen=True):
         return cls(outcomes.get(status, "unknown"))
 
 
-class FidelityRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+class FidelityRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """How the decoded artifact compares with its decoded reference; says nothing about an invisible mark.
 
     Attributes:
@@ -207,7 +207,7 @@ class FidelityRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_frame_fraction: float | None = None
 
 
-class EvidenceRow(msgspec.Struct, frozen=True, kw_only=True):
+class EvidenceRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One observation as ``evidence.jsonl`` keeps it."""
 
     schema_version: Literal[1] = SCHEMA_VERSION

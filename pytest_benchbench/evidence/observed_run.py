@@ -16,6 +16,7 @@ from pytest_benchbench.evidence.grouping import STANDINGS, standing
 from pytest_benchbench.evidence.observation import EvidenceRow
 from pytest_benchbench.evidence.reading import SettledRow, index_evidence
 from pytest_benchbench.evidence.recorded_run import read_run
+from pytest_benchbench.manifests.dataset import DATASET, MEDIA_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ class _Rows:
 
 def _size(row: EvidenceRow) -> tuple[str, dict[str, float]] | None:
     """Give media type and size of a decoded artifact; ``None`` where nothing was decoded, or it was none of the known."""
-    media_type, decoding = row.case.get("media_type"), row.artifact.decoding or {}
+    media_type = MEDIA_TYPE if row.kind == DATASET.name else row.case.get("media_type")
+    decoding = row.artifact.decoding or {}
     match media_type, decoding:
         case "image", {"size": [int(width), int(height)]}:
             return "image", {"width": width, "height": height}

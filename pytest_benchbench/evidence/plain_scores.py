@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.evidence.score_row import NAMES, ScoreRow, status_problem
+from pytest_benchbench.evidence.score_row import NAMES, ScoreRow, is_told, status_problem
 from pytest_benchbench.evidence.score_source import ScoreSource
 from pytest_benchbench.manifests.faults import FaultLog, shown_text
 from pytest_benchbench.manifests.field_types import is_hex
@@ -58,7 +58,7 @@ def _plain_rows(lines: Lines, log: FaultLog) -> Iterator[ScoreRow]:
             _say_what_is_wrong(line, number, log, is_cut=not lines.terminated)
             continue
         named = members - as_tuple(row).count(None)
-        is_sound = row.id.isprintable() and (line.count(b":") <= named or _repeats_nothing(line, named))
+        is_sound = row.id.isprintable() and is_told(row) and (line.count(b":") <= named or _repeats_nothing(line, named))
         for digest in (row.modelSha256, row.calibratorSha256):
             if digest is not None and digest not in known_digests:
                 if is_hex(digest):

@@ -14,7 +14,7 @@ from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.repeated_run import RepeatedRun, read_repeated_run
 from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_manifest import JOINED, ScoreManifest
-from pytest_benchbench.evidence.score_row import TERMINAL, ScoreRow, status_problem
+from pytest_benchbench.evidence.score_row import TERMINAL, ScoreRow, is_told, status_problem
 from pytest_benchbench.evidence.score_source import ScoreError, ScoreSource
 from pytest_benchbench.manifests.faults import FaultLog, shown
 from pytest_benchbench.manifests.field_types import is_free_of_control, is_hex
@@ -146,7 +146,7 @@ def _status(settled: SettledRow) -> str:
 def _is_sound(row: ScoreRow) -> bool:
     """Say whether the texts hold to what their types cannot say."""
     digests = (row.modelSha256, row.calibratorSha256)
-    return is_free_of_control(row.id) and all(digest is None or is_hex(digest) for digest in digests)
+    return is_free_of_control(row.id) and is_told(row) and all(digest is None or is_hex(digest) for digest in digests)
 
 
 def _problems(values: dict[str, Any]) -> list[Problem]:

@@ -167,6 +167,16 @@ class RepeatedRuns:
             unstable=len(self._unstable(groups, bounds)),
         )
 
+    def alone(self) -> tuple[int, ...]:
+        """Give the numbers of the runs that have rows, none of which another run has; of one run alone that says nothing."""
+        if len(self.runs) == 1:
+            return ()
+        groups, bounds = self._planned()
+        is_shared = np.repeat(np.diff(bounds) > 1, np.diff(bounds))
+        run_of = np.repeat(np.arange(1, len(self.runs) + 1), self._rows_in)
+        sharing = set(run_of[groups.order[is_shared]].tolist())
+        return tuple(number for number, rows in enumerate(self._rows_in, 1) if rows and number not in sharing)
+
     def unstable_rows(self) -> Iterator[UnstableRow]:
         """Yield the planned rows about which runs disagree. Those of one run follow the order of its evidence.
 

@@ -13,12 +13,16 @@ from typing import Any
 
 import msgspec
 
+from pytest_benchbench.adapters.weights import NOT_PINNED
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.observation import SETTLED, AdapterRecord
 from pytest_benchbench.evidence.reading import SettledRow
 
 WHERE_WEIGHTS_LIE = frozenset({"weights", "generator", "card", "allow_unpinned"})
 """Options that choose the weights. They may differ: what the weights are is told by their digests."""
+
+NAMES_WEIGHTS = {"onnx": frozenset({"config"})}
+"""The same of single adapters: what else the file of ``onnx`` declares stands in its rule."""
 
 SERVICE = ("vendor", "tier", "plan", "api_version", "apiVersion")
 """What tells remote detectors apart beside their name, among an adapter's options and in what it reports of each answer."""
@@ -39,8 +43,10 @@ class Detector:
     def kind(self) -> dict[str, Any]:
         """Give what makes it the detector that it is, by name; another value of any is another detector."""
         record = self.record
-        options = {f"option {name}": value for name, value in record.options.items() if name not in WHERE_WEIGHTS_LIE}
-        return {"name": record.name, "rule": record.rule, **options, **dict(self.service)}
+        choosing = WHERE_WEIGHTS_LIE | NAMES_WEIGHTS.get(record.name, frozenset())
+        options = {f"option {name}": value for name, value in record.options.items() if name not in choosing}
+        rule = None if record.rule is None else record.rule.removesuffix(f"; {NOT_PINNED}")
+        return {"name": record.name, "rule": rule, **options, **dict(self.service)}
 
 
 class DetectorsSeen:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
@@ -16,6 +17,7 @@ from pytest_benchbench.manifests.field_types import (
     described,
     digest_field,
     identifier_field,
+    says_something,
     text_field,
 )
 from pytest_benchbench.manifests.strict_json import Problem
@@ -37,6 +39,9 @@ ScoreStatus = Literal[
 
 TERMINAL: Final[tuple[str, ...]] = get_args(ScoreStatus)[1:]
 """The statuses of a row without a score. ``unstable`` is one whose attempts gave different verdicts."""
+
+UNASKED: Final = ("unavailable", "not_run")
+"""Those of a row about which nobody was asked."""
 
 QUANTITIES: Final = ("score", "rawScore", "pixelScore")
 
@@ -91,6 +96,25 @@ NAMES: Final = ScoreRow.__struct_fields__[:-2]
 """The names that a plain row may have; what else it says is ignored."""
 
 TOLD: Final = tuple(name for name in NAMES if name != "status")
+
+
+_texts_of = attrgetter(
+    *(
+        "baseId",
+        "source",
+        "generatorFamily",
+        "generatorModel",
+        "contentGroup",
+        "transform",
+        "preprocessingVersion",
+        "provider",
+    )
+)
+
+
+def is_told(row: ScoreRow) -> bool:
+    """Say whether every text of a row says something."""
+    return all(map(says_something, filter(None, _texts_of(row))))
 
 
 def status_problem(row: ScoreRow) -> Problem | None:

@@ -211,5 +211,20 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def encode_document(document: Any) -> bytes:
-    """Encode a JSON document for people and machines: indented, keys in the given order, a final newline."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    """Encode a JSON document for people and machines: indented, keys in the given order, a final newline.
+
+    Texts that JSON cannot carry are escaped: names of files that this system's locale cannot read have lone surrogates.
+    """
+    try:
+        data = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_carried(msgspec.to_builtins(document)))
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def _carried(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_carried(name): _carried(inner) for name, inner in value.items()}
+    return [_carried(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.gates.decided import MAX_NAMED, DecidedRule
@@ -31,6 +32,8 @@ class Provenance:
         manifests: Dataset manifests that the evidence is held against.
         named: Digests of the manifests that the evidence names; ``None`` for plain rows, which name none.
         held_out_unverified: Whether the user takes it on trust that sources and families are held out.
+        shown: The file that each row of evidence showed: equal numbers for equal bytes, -1 where that is not known; of
+            shape (rows of evidence,). ``None`` for plain rows, which do not tell.
     """
 
     unscorable: Sequence[str] = ()
@@ -39,6 +42,7 @@ class Provenance:
     manifests: Sequence[ScoreManifest] = ()
     named: frozenset[str] | None = None
     held_out_unverified: bool = False
+    shown: NDArray[np.intp] | None = None
 
 
 def evaluated_splits(policy: Policy) -> tuple[str, ...]:
@@ -92,6 +96,8 @@ def evidence_rules(table: ScoreTable, policy: Policy, known: Provenance, held_ou
     for name in policy.unmixed:
         yield _unmixed(table, name, seen, n)
     yield from _consistent_bases(table, seen)
+    if known.manifests or known.shown is not None:
+        yield _one_base_per_image(table, known, evaluated_splits(policy))
     if known.manifests:
         yield from _complete(table, known, n, evaluated_splits(policy))
     yield _selected(known.selected)
@@ -173,8 +179,18 @@ def _consistent_bases(table: ScoreTable, seen: Mask) -> Iterator[DecidedRule]:
         yield none_of(name, int(np.count_nonzero(bases)), table.bases, rows)
 
 
+def _one_base_per_image(table: ScoreTable, known: Provenance, splits: Sequence[str]) -> DecidedRule:
+    """Demand that no image counts several times: neither one of the manifests nor one that the evidence says was shown."""
+    shared = bases_that_share_images(known.manifests, splits)
+    shares = np.array([name in shared for name in table.base_names], dtype=np.bool_)
+    if known.shown is not None:
+        shares |= table.sharing(known.shown)
+    rows = table.named(table.of_bases(shares)) if shares.any() else ()
+    return none_of("one_base_per_image", int(np.count_nonzero(shares)), table.bases, rows)
+
+
 def _complete(table: ScoreTable, known: Provenance, n: int, splits: Sequence[str]) -> Iterator[DecidedRule]:
-    """Demand that evidence was made from the manifests, has all of their rows, and that no image counts several times.
+    """Demand that evidence was made from the manifests, and has all of their rows.
 
     A manifest of other splits alone, such as that of the training images, need not be one that evidence was made from.
     """
@@ -187,10 +203,6 @@ def _complete(table: ScoreTable, known: Provenance, n: int, splits: Sequence[str
         others = len(known.named ^ given)
         reason = "the evidence was made from another manifest than the given one" if others else None
         yield none_of("same_manifest", others, len(known.named | given), (), reason)
-    shared = bases_that_share_images(known.manifests, splits)
-    is_shared = np.array([name in shared for name in table.base_names], dtype=np.bool_)
-    rows = table.named(table.of_bases(is_shared)) if shared else ()
-    yield none_of("one_base_per_image", len(shared), table.bases, rows)
     if not known.selected:
         yield _about_rows("nothing_missing", table, ~table.is_observed, len(table))
         return

@@ -5,8 +5,9 @@ of the development. So each look is written down before the first row is asked, 
 
 An opening is told by manifests, models, options, commit and the number of shards. Lines that agree in all of these and are
 about different shards are one opening; the same shard once more, or a whole run once more, is a new one. Openings are
-counted for each test split, whoever is asked. The count rests on the lines alone, in their order: nothing has to be kept in
-step by hand, and ledgers of two branches may be joined line by line.
+counted for each test split, whoever is asked. Splits that share a base are one, directly or through others: a few rows more
+or less begin no new count. The count rests on the lines alone, in their order: nothing has to be kept in step by hand, and
+ledgers of two branches may be joined line by line.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import msgspec
 
 from pytest_benchbench.adapters.base import Weights
 from pytest_benchbench.manifests.faults import schema_fault
+from pytest_benchbench.manifests.splits import BASE_DIGITS, BASES_KEPT
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
 if sys.platform != "win32":
@@ -42,6 +44,7 @@ LOCK_SECONDS = 30.0
 _LOCK_POLL_SECONDS = 0.02
 
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+_Bases = Annotated[str, msgspec.Meta(pattern=f"^([0-9a-f]{{{BASE_DIGITS}}}){{1,{BASES_KEPT}}}$")]
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 _Moment = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$")]
 _Number = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
@@ -86,6 +89,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         run_id: The run's name.
         split: The split's name.
         split_sha256: Digest of the bases of the split, whatever else changes in the manifests.
+        split_bases: Digests of bases by which splits that share some are told, see ``SplitBases.sample``; null where an
+            earlier line about the same split has them.
         manifests: All that have rows of the split.
         models: Who is asked, by alias.
         options_sha256: Digest of the options that change the plan or an observation.
@@ -99,6 +104,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     run_id: _Text
     split: _Text
     split_sha256: _Sha256
+    split_bases: _Bases | None = None
     manifests: tuple[OpenedManifest, ...]
     models: tuple[OpenedBy, ...]
     options_sha256: _Sha256
@@ -136,21 +142,51 @@ def attempts(openings: Iterable[Opening]) -> list[int]:
         openings: The lines of a ledger, in their order.
 
     Returns:
-        For each line which opening of its split it is part of, 1 for the first.
+        For each line which opening it is part of, 1 for the first, of its split and of those that it is joined with by then.
     """
-    counts: dict[str, int] = {}
+    splits = _OpenedSplits()
     current: dict[tuple[str, str | None], tuple[int, set[int | None]]] = {}
     numbers = []
     for line in openings:
         identity = (line.asked_sha256, line.commit)
         number, shards = current.get(identity, (0, set()))
         if not number or line.shard in shards:
-            number = counts[line.split_sha256] = counts.get(line.split_sha256, 0) + 1
+            number = splits.open(line)
             shards = set()
             current[identity] = (number, shards)
         shards.add(line.shard)
         numbers.append(number)
     return numbers
+
+
+class _OpenedSplits:
+    """The openings so far of splits that share bases, directly or through others."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}  # from splits and bases to others of the same set, at last to the one it is told by
+        self._openings: dict[str, int] = {}  # of each whole set
+
+    def open(self, line: Opening) -> int:
+        """Count an opening, and give its number."""
+        split = line.split_sha256
+        bases = line.split_bases or ""
+        for begin in range(0, len(bases), BASE_DIGITS):
+            self._join(split, bases[begin : begin + BASE_DIGITS])
+        top = self._top(split)
+        self._openings[top] = self._openings.get(top, 0) + 1
+        return self._openings[top]
+
+    def _join(self, one: str, other: str) -> None:
+        one, other = self._top(one), self._top(other)
+        if one != other:
+            self._above[other] = one
+            self._openings[one] = self._openings.get(one, 0) + self._openings.pop(other, 0)
+
+    def _top(self, name: str) -> str:
+        while (above := self._above.setdefault(name, name)) != name:
+            self._above[name] = self._above[above]
+            name = above
+        return name
 
 
 def read_ledger(path: Path) -> list[Opening]:
@@ -204,7 +240,10 @@ def append_opening(path: Path, opening: Opening) -> int:
             os.lseek(file, 0, os.SEEK_SET)
             with os.fdopen(os.dup(file), "rb") as reader:
                 data = reader.read(MAX_LEDGER_BYTES + 1)
-            number = attempts([*_parsed(path, data), opening])[-1]
+            known = _parsed(path, data)
+            number = attempts([*known, opening])[-1]
+            if any(line.split_bases and line.split_sha256 == opening.split_sha256 for line in known):
+                opening = msgspec.structs.replace(opening, split_bases=None)
             _append(file, len(data), _encode_line(opening))
         if is_new:
             _sync_folder(path.parent)

@@ -15,17 +15,19 @@ from pytest_benchbench.validation.stress_sets import Facets, coverage
 def reported(table: ScoreTable) -> Iterator[Reported]:
     """Give rates over all bases and over those of each resolution group, for each adapter and each kind of score.
 
-    The pixels alone are reported where any row has such a score; a row without one then fails its base as everywhere.
+    The pixels alone are reported where any row has such a score; a row without one then fails its base as everywhere. Of an
+    adapter that was asked about no row no rate is known.
     """
     groups = sorted({group for _, group in table.pairs if group is not None})
     for adapter in table.facet("adapter").values:
         rows = table.having("adapter", [adapter])
+        counted = None if table.were_asked(rows) else np.empty(0, dtype=np.intp)
         for quantity in ("score", "pixelScore"):
             if quantity == "pixelScore" and np.isnan(table.scores(quantity)[rows]).all():
                 continue
             for where in (None, *({"resolutionGroup": group} for group in groups)):
                 units = table.units(adapter, quantity, "base", tuple((where or {}).items()))
-                confusion = units.outcomes.confusion()
+                confusion = units.outcomes.confusion(counted)
                 yield Reported(
                     adapter=adapter,
                     quantity=quantity,

@@ -172,6 +172,8 @@ def _unsaid(rule: Rule, where: dict[str, str], n: int) -> Measurement:
 def _measured(rule: Rule, table: ScoreTable, group: _Group) -> Measurement:
     if group.where is not None and any(value == EACH for value in group.where.values()):
         return _unsaid(rule, group.where, len(group.members))
+    if METRICS[rule.metric].form != "count" and len(group.members) and not table.were_asked(group.rows):
+        return uncomputed(rule, group.where, 0, "nobody was asked: every row is unavailable or never ran")
     confusion = group.confusion
     match rule.metric:
         case "real_recall" | "false_positive_rate":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pytest_benchbench.evidence.digest_column import TEXT_DIGEST_BYTES, DigestColumn, sha256_text_digest
 from pytest_benchbench.evidence.observation import Outcome
 from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.evidence.recorded_scores import ScoreProblemError, score_row
@@ -23,6 +25,9 @@ from pytest_benchbench.gates.policy import Policy, Rule
 from pytest_benchbench.gates.reported import missing_stress_sets, reported
 from pytest_benchbench.gates.score_rules import measurements
 from pytest_benchbench.gates.score_table import ScoreTable
+
+_NO_FILE = bytes(TEXT_DIGEST_BYTES)
+"""Stands for the file of a row whose manifest could not be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,9 @@ class Judged:
 
 
 class ScoreSide:
-    """Takes rows and judges them at the end. Memory: that of ``ScoreColumns``, and twice as much while it judges.
+    """Takes rows and judges them at the end.
+
+    Memory: that of ``ScoreColumns`` and 16 bytes a row of evidence, and twice as much while it judges.
 
     Args:
         policy: What is demanded.
@@ -57,10 +64,14 @@ class ScoreSide:
     def __init__(self, policy: Policy, file: str = "") -> None:
         self._policy = policy
         self._columns = ScoreColumns(file)
+        self._shown = None if file else DigestColumn()
         self.unscorable: list[str] = []
 
     def add(self, settled: SettledRow) -> None:
         """Take a row of evidence. One that is no row of scores counts as an error, and a rule refuses it by name."""
+        if self._shown is not None:
+            sha256 = settled.row.artifact.sha256
+            self._shown.append(sha256_text_digest(sha256) if sha256 else _NO_FILE)
         try:
             self.add_row(score_row(settled))
         except ScoreProblemError as error:
@@ -92,12 +103,19 @@ class ScoreSide:
             measured=[
                 (rule, found) for rule in self._policy.rules if rule.is_about_scores for found in measurements(rule, table)
             ],
-            own=list(evidence_rules(table, self._policy, known, held_out)),
+            own=list(evidence_rules(table, self._policy, replace(known, shown=self._files()), held_out)),
             held_out=held_out.state,
             required=table.required,
             reported=list(reported(table)),
             missing_stress_sets=missing_stress_sets(table),
         )
+
+    def _files(self) -> NDArray[np.intp] | None:
+        """Number the file of each row of evidence, equal bytes alike; -1 where it is not known. Plain rows tell of none."""
+        if self._shown is None:
+            return None
+        is_known: NDArray[np.bool_] = np.any(self._shown.words() != 0, axis=1)
+        return np.where(is_known, self._shown.groups().numbers(), -1)
 
     def _add_missing(self, manifests: Sequence[ScoreManifest], splits: Sequence[str]) -> None:
         """Add the rows that evidence should have, for each adapter that was asked."""

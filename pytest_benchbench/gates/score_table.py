@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.score_columns import Facet, ScoreColumns
+from pytest_benchbench.evidence.score_row import UNASKED
 from pytest_benchbench.gates.decided import MAX_NAMED, Required
 from pytest_benchbench.gates.metrics import DERIVATIVE_FACETS
 from pytest_benchbench.gates.policy import Policy
@@ -108,6 +109,10 @@ class ScoreTable:
         wanted = set(values)
         return np.array([value in wanted for value in known], dtype=np.bool_)[codes] if len(codes) else codes > 0
 
+    def were_asked(self, rows: Mask) -> bool:
+        """Say whether anybody was asked about any row of a mask."""
+        return bool((rows & ~self.having("status", UNASKED)).any())
+
     def named(self, rows: Mask) -> list[str]:
         """Name the first rows of a mask by id, whatever order they came in; plain rows that are there also by line."""
         if self._ids is None:
@@ -133,6 +138,25 @@ class ScoreTable:
         differs = np.zeros(self.bases, dtype=np.bool_)
         differs[self.base[rows[of_base[self.base[rows]] != codes[rows]]]] = True
         return differs
+
+    def sharing(self, codes: NDArray[np.intp]) -> Mask:
+        """Say which bases have a value that another base has too.
+
+        Args:
+            codes: The value of each of the first rows, at least 0, and -1 where it says none; of shape (n,), n <= rows.
+
+        Returns:
+            Of shape (bases,).
+        """
+        rows = np.flatnonzero((codes >= 0) & (self.base[: len(codes)] >= 0))
+        values, bases = codes[rows], self.base[rows]
+        of_value = np.zeros(int(values.max(initial=-1)) + 1, dtype=np.int64)
+        of_value[values] = bases
+        has_several = np.zeros(len(of_value), dtype=np.bool_)
+        has_several[values[of_value[values] != bases]] = True
+        shares = np.zeros(self.bases, dtype=np.bool_)
+        shares[bases[has_several[values]]] = True
+        return shares
 
     def of_bases(self, bases: Mask) -> Mask:
         """Say which rows belong to some bases."""

@@ -7,6 +7,7 @@ Field names are those of the release contract, as they stand in the file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
@@ -23,6 +24,7 @@ from pytest_benchbench.manifests.field_types import (
     is_hex,
     path_field,
     path_problem,
+    says_something,
     schema_document,
     surely_allowed,
     text_field,
@@ -88,6 +90,20 @@ def dataset_schema() -> dict[str, Any]:
     return document
 
 
+_texts_of = attrgetter(
+    *(
+        "baseId",
+        "source",
+        "generatorFamily",
+        "generatorModel",
+        "contentGroup",
+        "transform",
+        "license",
+        "splitGroup",
+        "prompt",
+    )
+)
+
 _REQUIRED = sum(field.required for field in msgspec.structs.fields(DatasetCase))
 
 
@@ -97,6 +113,7 @@ def _sound_members(case: DatasetCase, context: RowContext) -> int:
         and case.id.isprintable()
         and (case.path is None or surely_allowed(case.path, context.outside_allowed))
         and (case.label == 0 or case.generatorFamily is not None)
+        and all(map(says_something, filter(None, _texts_of(case))))
     ):
         return 0
     optional = (case.generatorFamily, case.generatorModel, case.path, case.splitGroup, case.resolutionGroup, case.prompt)

@@ -44,8 +44,8 @@ FilePath = Annotated[
 ]
 """A relative path with ``/`` between its parts."""
 
-Text = Annotated[str, Meta(min_length=1)]
-"""A text that says something."""
+Text = Annotated[str, Meta(min_length=1, extra_json_schema={"pattern": r"\S"})]
+"""A text that says something: one of its characters can be seen, see ``says_something``."""
 
 Integer64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer that every JSON reader and every random generator can take."""
@@ -76,7 +76,7 @@ def identifier_field(description: str) -> Meta:
 
 def text_field(description: str, *, nullable: bool = False) -> Meta:
     """Describe a field of type ``Text``."""
-    return described(description, "a text that is not empty" + (", or null" if nullable else ""))
+    return described(description, "a text that is not blank" + (", or null" if nullable else ""), holds=says_something)
 
 
 def choice_field(description: str, choices: Any, *, nullable: bool = False) -> Meta:
@@ -99,6 +99,13 @@ def is_hex(text: str) -> bool:
 def is_free_of_control(text: str) -> bool:
     """Say whether no character is a control character (Unicode category Cc)."""
     return text.isprintable() or CONTROL_CHARACTERS.search(text) is None
+
+
+def says_something(text: str) -> bool:
+    """Say whether any character can be seen: neither white space alone nor characters without a shape name anything."""
+    return (text.isprintable() and text != "" and not text.isspace()) or any(
+        character.isprintable() and not character.isspace() for character in text
+    )
 
 
 def is_free_of_nul(text: str) -> bool:

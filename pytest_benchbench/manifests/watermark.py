@@ -22,6 +22,7 @@ from pytest_benchbench.manifests.field_types import (
     is_hex,
     path_field,
     path_problem,
+    says_something,
     schema_document,
     surely_allowed,
     text_field,
@@ -132,6 +133,10 @@ def _sound_members(case: WatermarkCase, context: RowContext) -> int:
         context.matching[case.adapter, case.media_type]
         and case.case_id.isprintable()
         and is_hex(digests)
+        and says_something(case.pair_id)
+        and says_something(case.source_revision)
+        and says_something(case.transform.name)
+        and says_something(case.transform.revision)
         and surely_allowed(path, context.outside_allowed)
     ):
         return 0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.evidence.digest_column import distinct
-from pytest_benchbench.evidence.score_row import TERMINAL
+from pytest_benchbench.evidence.score_row import TERMINAL, UNASKED
 from pytest_benchbench.reports.rates import rate_of
 from pytest_benchbench.statistics.classification import (
     AI,
@@ -56,6 +56,11 @@ class LabelledRows:
     def base_count(self) -> int:
         """How many bases there are."""
         return len(self.base_labels)
+
+    @property
+    def were_asked(self) -> bool:
+        """Whether anybody was asked about any of them: where not, no base failed, and no rate is known."""
+        return not set(self.status_names) <= set(UNASKED)
 
     @property
     def are_shared(self) -> bool:
@@ -247,9 +252,10 @@ def _briers(labels: NDArray[np.int8], scores: NDArray[np.float64], groups: Codes
 
 def _bases(rows: LabelledRows, groups: Groups, parts: BaseParts, group: int) -> Line:
     part, members = groups.parts[group], groups.members[group]
-    is_ai, succeeded = rows.base_labels[members] == AI, parts.succeeded[part, members]
+    counted = members if rows.were_asked else members[:0]
+    is_ai, succeeded = rows.base_labels[counted] == AI, parts.succeeded[part, counted]
     # a failed real base counts as called AI
-    (counts,) = _confusions(rows.base_labels[members], succeeded == is_ai, np.zeros(len(members), dtype=np.int64), 1)
+    (counts,) = _confusions(rows.base_labels[counted], succeeded == is_ai, np.zeros(len(counted), dtype=np.int64), 1)
     return {
         "count": len(members),
         "without_a_score": int(np.count_nonzero(parts.lacks_score[part, members])),

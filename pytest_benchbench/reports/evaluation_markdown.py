@@ -67,7 +67,7 @@ def evaluation_lines(results: Line) -> list[str]:
 def lacking_bases(overall: Line) -> str | None:
     """Say how many bases failed because rows of them are missing, as in one shard of several; ``None`` without any."""
     bases = overall["bases"]
-    if bases is None or not (lacking := bases["with_missing_derivatives"]):
+    if bases is None or not any(bases["confusion"].values()) or not (lacking := bases["with_missing_derivatives"]):
         return None
     rows = ", ".join(f"{of} {overall[name]['k']}/{overall[name]['n']}" for of, name in _RECALLS)
     return f"{lacking} of {bases['count']} bases lack rows of required derivatives and count as failed (of rows: {rows})"

@@ -10,7 +10,7 @@ from pytest_benchbench.reports.evaluation_markdown import evaluation_section
 from pytest_benchbench.reports.leaves import leaves
 from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
 from pytest_benchbench.reports.markdown_runs import run_sections
-from pytest_benchbench.reports.markdown_tables import message_section, timing_section, verdict_sections
+from pytest_benchbench.reports.markdown_tables import batch_timing_section, message_section, timing_section, verdict_sections
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, values_of
 from pytest_benchbench.reports.wording import attempt_line, outcome_line, where
 
@@ -61,6 +61,7 @@ def render_markdown(document: dict[str, Any]) -> str:
     blocks += _detection_ranges(results["detection_ranges"], identity)
     blocks += _fidelity(results["fidelity"], identity)
     blocks += timing_section(document["timing"])
+    blocks += batch_timing_section(document.get("batch_timing") or {})
     blocks += _attempts(document["attempts"])
     blocks += _inputs(document["inputs"])
     blocks += _environment(document["environment"])

@@ -174,6 +174,36 @@ def timing_section(timing: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
+def batch_timing_section(timing: Mapping[str, Any]) -> Iterator[str]:
+    """Show what calls took that several rows shared.
+
+    Args:
+        timing: The section ``batch_timing`` of a report.
+    """
+    if not timing:
+        return
+    yield "## Batch time"
+    yield (
+        "Wall time of calls that several rows shared, in milliseconds, nearest rank over calls. No row was timed on its "
+        "own: a *row's share* is the time of its batch divided by the number of rows in it, and says nothing of what one "
+        "row takes alone."
+    )
+    yield pipe_table(
+        ("adapter", "call", "batches", "rows in a batch", "time of", *_PERCENTILES, "max_ms"),
+        (
+            [
+                *(adapter, call, latency["n"], range_text(batches["batch_size"]), of),
+                *(_percentile(latency, name) for name in _PERCENTILES),
+                latency["max_ms"],
+            ]
+            for adapter, calls in timing.items()
+            for call, batches in calls.items()
+            if batches is not None
+            for of, latency in (("a batch", batches["per_batch"]), ("a row's share", batches["row_share"]))
+        ),
+    )
+
+
 def _percentile(latency: Line, name: str) -> str:
     interval = latency["intervals"][name]
     if interval is None:

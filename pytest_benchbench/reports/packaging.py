@@ -50,10 +50,18 @@ class Basis:
     Attributes:
         decision: What a gate decided about the evidence.
         report: The figures of the same evidence; see ``evaluation_document``.
+        release: What the built-in policy ``release`` decided about it, the same decision where that is the policy; ``None``
+            where it was not asked, as for a review build.
     """
 
     decision: Decision
     report: Mapping[str, Any]
+    release: Decision | None = None
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Every decision once."""
+        return (self.decision,) if self.release in (None, self.decision) else (self.decision, self.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +100,16 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
         dist: The folder of the build.
         output: The ZIP; nothing may be there.
         kind: ``release`` only after a pass.
-        basis: The decision and the figures; ``None`` only for a review build.
+        basis: The decisions and the figures; ``None`` only for a review build.
 
     Raises:
-        ValueError: A release has no decision that passed.
-        PackageRefusedError: The evidence of a release cannot authorise one, its model is not in the folder, or its
-            calibrator there is not deployable.
+        ValueError: A release did not pass the built-in policy ``release``, or not the policy that decides beside it.
+        PackageRefusedError: The model of a release is not in the folder, or its calibrator there is not deployable.
         PackageError: The folder holds what cannot be packed, or the ZIP cannot be written.
     """
-    if kind == "release" and (basis is None or basis.decision.decision != "pass"):
-        raise ValueError("a release is packed after a pass only")
+    if kind == "release" and (basis is None or not _is_passed(basis)):
+        raise ValueError("a release is packed after a pass of the built-in policy release only")
     _refuse_packages(dist)
-    if kind == "release" and basis is not None:
-        _refuse_other_evidence(basis)
     if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(dist)):
         raise PackageError(f"{output}: lies inside {dist}, which is packed; put it elsewhere")
     notes: list[str] = []
@@ -123,23 +128,14 @@ def write_package(dist: Path, output: Path, kind: Kind, basis: Basis | None) -> 
     return Package(output, digest, document, tuple(notes))
 
 
-def _refuse_other_evidence(basis: Basis) -> None:
-    """Refuse evidence that cannot authorise a release, whatever the policy demands.
+def _is_built_in_release(decision: Decision) -> bool:
+    """Say whether a decision is one of the built-in policy ``release``, whatever a policy calls itself."""
+    return decision.policy.sha256 == load_policy("release").sha256
 
-    Raises:
-        PackageRefusedError: It is not all of the test split, scored by the deployed pipeline, or cannot be counted together.
-    """
-    series = basis.report["results"]["series"]
-    modes, splits = set(_identities(basis, "evaluationMode")), {line["split"] for line in series}
-    for name, values, wanted in (("evaluationMode", modes, "deployed"), ("split", splits, "test")):
-        if values != {wanted}:
-            found = ", ".join(sorted(shown_text(value or "none") for value in values - {wanted})) or "none"
-            raise PackageRefusedError(
-                f"refused: {name}: {found}; a release needs evidence whose {name} is {wanted}; or give --review"
-            )
-    for line in series:
-        if line["refused"] is not None:
-            raise PackageRefusedError(f"refused: {line['refused']}")
+
+def _is_passed(basis: Basis) -> bool:
+    asked = basis.release is not None and _is_built_in_release(basis.release)
+    return asked and all(decision.decision == "pass" for decision in basis.decisions)
 
 
 def _refuse_packages(dist: Path) -> None:
@@ -168,7 +164,8 @@ def _add_documents(archive: Archive, document: Mapping[str, Any], kind: Kind, ba
     if kind == "review":
         documents[REVIEW_MARKER] = _marker(document).encode()
     if basis is not None:
-        documents[f"{folder}/gate.json"] = encode_document(basis.decision)
+        for decision, name in zip(basis.decisions, ("gate.json", "gate-release.json"), strict=False):
+            documents[f"{folder}/{name}"] = encode_document(decision)
         documents[f"{folder}/report.json"] = encode_document(basis.report)
         documents[f"{folder}/report.md"] = _markdown(basis.report).encode()
     for name, data in sorted(documents.items()):
@@ -187,18 +184,16 @@ def _document(digests: Mapping[str, str], kind: Kind, basis: Basis | None, notes
     }
     if basis is None:
         return {**document, "decision": None}
-    decision = basis.decision
-    is_release_policy = decision.policy.sha256 == load_policy("release").sha256
-    if not is_release_policy:
+    decision, release = basis.decision, basis.release
+    is_release_policy = _is_built_in_release(decision)
+    if kind == "review" and not is_release_policy:
         notes.append(f"decided by the policy {decision.policy.name}, which is not the built-in policy release")
+    policy = {"name": decision.policy.name, "sha256": decision.policy.sha256}
     return {
         **document,
         "decision": decision.decision,
-        "policy": {
-            "name": decision.policy.name,
-            "sha256": decision.policy.sha256,
-            "is_built_in_release": is_release_policy,
-        },
+        "policy": {**policy, "is_built_in_release": is_release_policy},
+        "release_policy": None if release is None else {"sha256": release.policy.sha256, "decision": release.decision},
         "evidence": decision.evidence,
         "model": _model(digests, basis, kind, notes),
         "calibrator": _calibrator(digests, basis, notes),

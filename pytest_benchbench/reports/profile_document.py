@@ -56,7 +56,7 @@ class Process:
     """One fresh process over one manifest.
 
     Attributes:
-        manifest: As the user named it.
+        manifest: What the profile calls its manifest.
         repetition: 1 for the first.
         directory: Its run directory below the profile's.
         exit_status: What it exited with; 128 and the signal's number if one ended it.
@@ -76,15 +76,17 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledManifest:
-    """A manifest with what became of its processes.
+    """A manifest, asked of one adapter, with what became of its processes.
 
     Attributes:
         display: As the user named it.
         sha256: Digest of its bytes.
-        adapter: The one adapter that its rows name.
-        rows: How many it has.
+        adapter: The one adapter that its rows name, or of which they are asked: the alias.
+        rows: How many it has, of the split if one is profiled.
         needs_network: Whether the adapter is known to leave the machine.
         processes: In the order in which they ran.
+        crossed_by: The ``--bench-adapter`` of which its rows are asked; ``None`` where they name their adapter.
+        split: The split that is profiled; ``None`` where rows have none.
     """
 
     display: str
@@ -93,6 +95,13 @@ class ProfiledManifest:
     rows: int
     needs_network: bool = False
     processes: list[Process] = field(default_factory=list)
+    crossed_by: str | None = None
+    split: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the profile calls it: as the user named it, with the adapter where the rows name none."""
+        return self.display if self.crossed_by is None else f"{self.display} ({self.adapter})"
 
     @property
     def measured(self) -> list[Process]:
@@ -101,7 +110,12 @@ class ProfiledManifest:
 
 
 def build_profile(
-    manifests: Sequence[ProfiledManifest], *, repeat: int, suite: str | None, load: tuple[float, float, float] | None
+    manifests: Sequence[ProfiledManifest],
+    *,
+    repeat: int,
+    suite: str | None,
+    split: str | None,
+    load: tuple[float, float, float] | None,
 ) -> dict[str, Any]:
     """Sum up a profile.
 
@@ -109,6 +123,7 @@ def build_profile(
         manifests: What was profiled.
         repeat: How many processes each manifest was to have.
         suite: The suite that ran them, if not the built-in one.
+        split: The split that was profiled of manifests whose rows have splits.
         load: Load averages of the last 1, 5 and 15 minutes before the first process.
 
     Returns:
@@ -119,7 +134,12 @@ def build_profile(
     return {
         "schema_version": SCHEMA_VERSION,
         "benchmark": BENCHMARK,
-        "parameters": {"manifests": [manifest.display for manifest in manifests], "repeat": repeat, "suite": suite},
+        "parameters": {
+            "manifests": [manifest.name for manifest in manifests],
+            "repeat": repeat,
+            "suite": suite,
+            "split": split,
+        },
         "machine": machine(),
         "versions": versions(),
         "load_before": None if load is None else [round(value, 2) for value in load],
@@ -131,7 +151,7 @@ def build_profile(
             if name in _SUMMARY
         },
         "wanted": {},
-        "samples": {manifest.display: _samples(manifest) for manifest in manifests},
+        "samples": {manifest.name: _samples(manifest) for manifest in manifests},
         "manifests": lines,
         "warnings": [*_busy(load), *(warning for line in lines for warning in line["warnings"])],
         "never_divided": NEVER_DIVIDED,
@@ -162,12 +182,13 @@ def _line(manifest: ProfiledManifest, repeat: int) -> dict[str, Any]:
         adapters += [record for record in run.adapters if record not in adapters]
     samples = _samples(manifest)
     line = {
-        "manifest": manifest.display,
+        "manifest": manifest.name,
         "sha256": manifest.sha256,
         "adapter": manifest.adapter,
         "adapters": adapters,
         "code": observed[0].code if observed else None,
         "arguments": _arguments(observed[0]) if observed else None,
+        "split": manifest.split,
         "rows": manifest.rows,
         "largest": observed[0].largest if observed else {},
         "statuses": observed[0].statuses if observed else {},
@@ -233,7 +254,7 @@ def _warnings(
     manifest: ProfiledManifest, observed: Sequence[ObservedRun], line: dict[str, Any], repeat: int
 ) -> Iterator[str]:
     """Say what hinders a reader from taking the figures at face value; each warning names its manifest."""
-    name = manifest.display
+    name = manifest.name
     for process in manifest.processes:
         if process.fault is not None:
             yield f"{name}: repetition {process.repetition} is in no figure: {process.fault}"

@@ -81,7 +81,7 @@ def report_on(
     runs.feed(begin_run, summary.add, *(taker.add for taker in takers), *also, *watch)
     entries = [_run_entry(number, run, runs.rows_in[number - 1], cold) for number, run in enumerate(runs.runs, 1)]
     evidence = [(run.evidence.path.name, run.evidence.sha256) for run in runs.runs]
-    document = summary.report(*evidence[0], _environment(runs.runs))
+    document = summary.report(*evidence[0], _environment(runs))
     if are_several:
         document["inputs"]["evidence"] = [{"name": name, "sha256": sha256} for name, sha256 in evidence]
         document["results"] = dict(sorted((document["results"] | _comparison(runs)).items()))
@@ -152,8 +152,9 @@ def _run_entry(number: int, run: RepeatedRun, rows: int, cold: _ColdCalls) -> di
     }
 
 
-def _environment(runs: Sequence[RepeatedRun]) -> dict[str, Any]:
+def _environment(read: RepeatedRuns) -> dict[str, Any]:
     """Give ``run.json`` of a single run, and of several what they have in common; with what is missing, and what differs."""
+    runs = read.runs
     documents = [run.document for run in runs]
     if len(runs) == 1:
         environment = dict(documents[0])
@@ -166,8 +167,22 @@ def _environment(runs: Sequence[RepeatedRun]) -> dict[str, Any]:
             environment["planned"] = {name: sum(planned[name] for planned in known) for name in known[0]}
         environment["interrupted"] = any(document.get("interrupted", False) for document in documents)
         gaps = [f"run {number} ({run.name}): {gap}" for number, run in enumerate(runs, 1) for gap in run.gaps]
-    told = {"gaps": gaps, "notes": _notes(runs)}
+    told = {"gaps": [*_unrepeated(read), *gaps], "notes": _notes(runs)}
     return {**environment, **{name: lines for name, lines in told.items() if lines}}
+
+
+def _unrepeated(read: RepeatedRuns) -> list[str]:
+    """Say which runs repeat nothing, since none of their rows is in another one."""
+    alone = read.alone()
+    if alone and len(alone) == sum(rows > 0 for rows in read.rows_in):
+        return [
+            "no row is in more than one run: nothing was repeated, and every number is of runs of different rows; "
+            "parts of one run are joined by benchbench merge"
+        ]
+    return [
+        f"run {number} ({read.runs[number - 1].name}) has no row in common with another run: it repeats nothing"
+        for number in alone
+    ]
 
 
 def _notes(runs: Sequence[RepeatedRun]) -> list[str]:

@@ -136,7 +136,7 @@ def _page(
     from pytest_benchbench.reports.html.whole import report_page
 
     recorded = [(run.recorded.path, run.document) for run in runs.runs if run.recorded is not None]
-    return report_page(document, cases, gate=decision, find_artifact=ArtifactPlaces.of_runs(recorded, roots))
+    return report_page(document, cases, gate=decision, places=ArtifactPlaces.of_runs(recorded, roots))
 
 
 def _decision(run: RepeatedRun) -> Decision | None:

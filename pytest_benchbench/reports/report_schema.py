@@ -95,6 +95,15 @@ def _definitions() -> dict[str, Schema]:
             },
             "Nearest-rank percentiles of calls that ended in a verdict.",
         ),
+        "batches": object_of(
+            {
+                "batch_size": object_of(dict.fromkeys(("min", "median", "max"), FROM_1), "Rows of a call."),
+                "per_batch": ref("calls"),
+                "row_share": ref("calls"),
+            },
+            "Calls that several rows shared, each counted once: what they took, and that divided by the number of their "
+            "rows, which no row would have taken alone.",
+        ),
         "code": object_of(
             {"project_commit": TEXT_OR_NULL, "dirty": {"type": ["boolean", "null"]}, "kernel_sha256": TEXT},
         ),
@@ -359,7 +368,13 @@ def report_schema() -> dict[str, Any]:
             ),
             "inputs": _inputs(),
         },
-        optional={"runs": array_of(_run(), "Only of benchbench report: the runs, in the order of their numbers.")},
+        optional={
+            "batch_timing": map_of(
+                object_of(dict.fromkeys(("cold", "warm"), or_null(ref("batches")))),
+                "Only where there are some: calls of each adapter that several rows shared.",
+            ),
+            "runs": array_of(_run(), "Only of benchbench report: the runs, in the order of their numbers."),
+        },
     )
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Report of pytest-benchbench"}
     return {**schema, **root, "$defs": {**_definitions(), **evaluation_definitions()}}

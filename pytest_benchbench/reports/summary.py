@@ -49,6 +49,7 @@ def build_report(evidence: Path, run: Mapping[str, Any], *, by: Sequence[str] = 
           of the file, the number of tries, workers, times, cold or warm calls, or the machine. Keys and lines are sorted;
           the same observations give the same bytes.
         * ``timing``: cold and warm calls of each adapter.
+        * ``batch_timing``: calls that several rows shared; only where there are some.
         * ``environment``: ``run``, as it is.
         * ``attempts``: how many tries there were, and what was said about rows without a verdict.
         * ``inputs``: digests of the evidence, manifests, adapters and code.
@@ -124,10 +125,12 @@ class Summary:
             sha256: Its digest.
             run: The content of ``run.json``.
         """
+        batches = self._timing.batches()
         return {
             "schema_version": SCHEMA_VERSION,
             "results": _sorted_keys(self._results(self._columns.rows())),
             "timing": self._timing.document(),
+            **({"batch_timing": batches} if batches else {}),
             "environment": dict(run),
             "attempts": self._attempts_document(),
             "inputs": self._provenance.document(name, sha256),

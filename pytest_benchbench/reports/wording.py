@@ -50,4 +50,5 @@ def case_line(entry: dict[str, Any]) -> str:
     parameters = f"[{entry['params']}]" if entry["params"] else ""
     run = f" in run {entry['run']}" if "run" in entry else ""
     case = f"{entry['case_id']}{parameters}: {entry['adapter']}{run}"
-    return f"{where(entry)}: {case}: expected {entry['expected']}, observed {observed}{reason}"
+    expected = "" if entry["expected"] is None else f"expected {entry['expected']}, "  # of labelled images nothing is
+    return f"{where(entry)}: {case}: {expected}observed {observed}{reason}"

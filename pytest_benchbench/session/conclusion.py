@@ -143,7 +143,7 @@ def _write_page(
 
     places = ArtifactPlaces.of_manifests(plan.manifests, plan.settings.artifact_roots)
     try:
-        run.write_bytes(html.REPORT_HTML, report_page(report, cases, gate=decision, find_artifact=places))
+        run.write_bytes(html.REPORT_HTML, report_page(report, cases, gate=decision, places=places))
     except Exception as error:
         concluded.lines.append(f"warning: {html.REPORT_HTML} cannot be made: {one_line(error)}")
     else:

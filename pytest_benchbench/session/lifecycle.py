@@ -25,7 +25,7 @@ _FAULT = pytest.StashKey[str]()
 
 _OPTIONS_THAT_NEED_A_PLAN = (
     *("manifest", "bench_adapter", "bench_select", "bench_split", "bench_run_dir", "bench_gate"),
-    *("bench_resume", "bench_retry", "bench_shard"),
+    *("bench_resume", "bench_retry", "bench_shard", "bench_dry_run"),
 )
 
 
@@ -40,6 +40,10 @@ def configure(config: pytest.Config) -> None:
     config.pluginmanager.register(fixtures, "benchbench-fixtures")
     registrations = config.stash[REGISTRATIONS] = AdapterRegistrations()
     config.hook.pytest_benchbench_adapters.call_historic(kwargs={"registry": registrations})
+    if config.getoption("bench_dry_run"):
+        from pytest_benchbench.session import dry_run
+
+        dry_run.run_in_this_process(config)
 
 
 def plan_of(config: pytest.Config) -> Plan | None:
@@ -55,7 +59,9 @@ def start(session: pytest.Session) -> None:
     """
     config = session.config
     worker_input = getattr(config, "workerinput", None)
-    if config.getoption("bench_evidence"):
+    if config.getoption("bench_dry_run"):
+        _start_dry_run(session)
+    elif config.getoption("bench_evidence"):
         from pytest_benchbench.session import recorded_evidence
 
         recorded_evidence.decide(session)
@@ -81,6 +87,20 @@ def start(session: pytest.Session) -> None:
         _begin_guarding(config, plan)
         _keep_secrets(config, plan)
         config.pluginmanager.register(WorkerSide(plan), "benchbench-worker")
+
+
+def _start_dry_run(session: pytest.Session) -> None:
+    from pytest_benchbench.session.dry_run import DryRun, refuse_other_work
+    from pytest_benchbench.session.planning import make_plan
+
+    config = session.config
+    refuse_other_work(config)
+    built = _built_manifests(config)
+    plan = make_plan(config, config.stash[REGISTRATIONS].registry(), built=built, distributed=False)
+    if not plan.manifests:
+        raise pytest.UsageError("--bench-dry-run: there is no manifest to plan")
+    config.stash[_PLAN] = plan
+    config.pluginmanager.register(DryRun(plan), "benchbench-dry-run")
 
 
 def _start_controller(session: pytest.Session) -> None:

@@ -159,7 +159,7 @@ def _page(runs: Sequence[RecordedRun], cases: Cases, reckoning: Reckoning) -> by
     from pytest_benchbench.reports.html.whole import report_page
 
     places = ArtifactPlaces.of_runs([(run.path, run.document) for run in runs])
-    return report_page(reckoning.report, cases, gate=reckoning.decision, find_artifact=places)
+    return report_page(reckoning.report, cases, gate=reckoning.decision, places=places)
 
 
 def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> None:

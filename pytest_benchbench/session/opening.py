@@ -60,17 +60,19 @@ def open_test_split(
     from pytest_benchbench.evidence.opened_split import OPENING, RecordedOpening, opening_of
     from pytest_benchbench.gates.ledger import LedgerError, OpenedManifest, Opening, append_opening, digest_of
     from pytest_benchbench.manifests.reading import ManifestChangedError
-    from pytest_benchbench.manifests.splits import split_sha256
+    from pytest_benchbench.manifests.splits import split_bases
     from pytest_benchbench.session.comparing_runs import compared_options
     from pytest_benchbench.session.run_document import as_text, as_time
 
     settings = plan.settings
     try:
+        bases = split_bases(manifests, TEST_SPLIT)
         opening = Opening(
             opened=as_time(datetime.now(UTC)),
             run_id=document["run_id"],
             split=TEST_SPLIT,
-            split_sha256=split_sha256(manifests, TEST_SPLIT),
+            split_sha256=bases.sha256,
+            split_bases=bases.sample,
             manifests=tuple(sorted(OpenedManifest(as_text(m.name), m.sha256) for m in manifests)),
             models=models,
             options_sha256=digest_of(compared_options(document)),

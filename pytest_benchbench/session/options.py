@@ -106,6 +106,11 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="with --bench-evidence: take it on trust that no source and no generator family is in another split; recorded",
     )
+    group.addoption(
+        "--bench-dry-run",
+        action="store_true",
+        help="plan and check everything, show how many rows each suite would ask of each adapter, and run nothing",
+    )
     _add(
         group,
         parser,

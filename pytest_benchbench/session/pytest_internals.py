@@ -4,7 +4,8 @@ Used: ``Function._fixtureinfo`` (read once per suite, shared by its rows), ``Fun
 when a row runs: a request for each collected row would cost memory and time), ``Function._instance`` and ``_obj`` (a fresh
 instance of a class suite), ``Module._getobj`` (the built-in suite in place of a Python file), a text as ``nodeid=``,
 ``_use_item_location`` of ``Skipped``, that ``CallInfo.from_call`` is what catches the exceptions of a phase,
-``FixtureDef.cached_result``, without which ``finish`` does nothing, and ``TerminalWriter._file``, to which it writes.
+``FixtureDef.cached_result``, without which ``finish`` does nothing, ``TerminalWriter._file``, to which it writes, and
+``TerminalReporter._keyboardinterrupt_memo``, what it will tell of an interrupt at the end.
 """
 
 from __future__ import annotations
@@ -117,3 +118,10 @@ def terminal_file(config: pytest.Config) -> Any:
 def set_terminal_file(config: pytest.Config, file: Any) -> None:
     """Let pytest's terminal writer write to another file."""
     config.get_terminal_writer()._file = file
+
+
+def forget_interrupt(config: pytest.Config) -> None:
+    """Let the terminal not tell again of what ended the session: pytest has written it before any session began."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter._keyboardinterrupt_memo = None

@@ -18,6 +18,7 @@ from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.lines import decision_lines
 from pytest_benchbench.session.exit_status import FAILED, RunFacts, exit_status
 from pytest_benchbench.session.properties import PREFIX, Properties
+from pytest_benchbench.session.pytest_internals import forget_interrupt
 
 HANDOVER = "benchbench_decision"
 """Key of a worker's input: the decision as JSON, so that all processes have one and evidence is read once."""
@@ -87,7 +88,20 @@ def _decided(config: pytest.Config, evidence: Path, policy: LoadedPolicy) -> Dec
     try:
         return decide_recorded(evidence, policy, manifests=manifests, held_out_unverified=trusting)
     except UnreadableEvidenceError as error:
+        config.pluginmanager.register(_ToldOnce(config), "benchbench-told-once")
         pytest.exit(plain_lines(str(error)), returncode=FAILED)
+
+
+class _ToldOnce:
+    """Registered where a session ends before it begins: pytest writes why at once, and would write it again at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """Come after the terminal has taken note of it."""
+        forget_interrupt(self._config)
 
 
 def plain_lines(text: str) -> str:

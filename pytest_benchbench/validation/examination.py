@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_benchbench.manifests.dataset import Split
 from pytest_benchbench.manifests.reading import Manifest
 from pytest_benchbench.validation.columns import DatasetColumns, read_columns
 from pytest_benchbench.validation.finding import Finding, RuleOutcome, has_errors
 from pytest_benchbench.validation.hash_pairs import MAX_DISTANCE
-from pytest_benchbench.validation.image_measures import ImageMeasure, Progress, demand_library, measure_images
+from pytest_benchbench.validation.image_measures import (
+    ImageMeasure,
+    Progress,
+    Undecodable,
+    demand_library,
+    measure_images,
+)
 from pytest_benchbench.validation.leakage import leakage, same_bytes_of_a_base
 from pytest_benchbench.validation.near_duplicates import find_look_alikes, near_duplicates, not_compared
 from pytest_benchbench.validation.role_counts import RoleCounts, role_counts, too_few
@@ -50,6 +57,7 @@ class DatasetExamination:
         counts: Of each split that has rows.
         coverage: The required stress sets, for each of these splits.
         images_read: Distinct contents that were read.
+        images_undecodable: Distinct contents that are no image that can be decoded.
         rows_compared: Rows whose pictures were compared; ``None`` where nobody looked for near-duplicates.
     """
 
@@ -60,6 +68,7 @@ class DatasetExamination:
     counts: list[RoleCounts]
     coverage: dict[Split, list[SetCoverage]]
     images_read: int
+    images_undecodable: int
     rows_compared: int | None
 
     @property
@@ -91,28 +100,37 @@ def examine_dataset(
     counts = role_counts(columns)
     covered = {one.split: coverage(facets_of(columns, one.split)) for one in counts}
     outcomes = [*leakage(columns), transform_balance(columns), *too_few(columns, counts), missing_sets(columns, covered)]
-    read, compared = 0, None
+    images = _Images([], 0, 0, None)
     if settings.files:
-        of_images, read, compared = _of_images(manifests, columns, settings, progress)
-        outcomes += of_images
+        images = _of_images(manifests, columns, settings, progress)
     return DatasetExamination(
         rows=len(columns),
         rows_without_path=columns.without_path,
         repeated_derivatives=same_bytes_of_a_base(columns),
-        outcomes=outcomes,
+        outcomes=[*outcomes, *images.outcomes],
         counts=counts,
         coverage=covered,
-        images_read=read,
-        rows_compared=compared,
+        images_read=images.read,
+        images_undecodable=images.undecodable,
+        rows_compared=images.compared,
     )
+
+
+class _Images(NamedTuple):
+    """What the rules about images found, and how many images were read, could not be decoded, and rows were compared."""
+
+    outcomes: list[RuleOutcome]
+    read: int
+    undecodable: int
+    compared: int | None
 
 
 def _of_images(
     manifests: Sequence[Manifest], columns: DatasetColumns, settings: ExaminationSettings, progress: Progress | None
-) -> tuple[list[RuleOutcome], int, int | None]:
-    """Apply the rules about images; give also how many were read, and how many rows were compared."""
+) -> _Images:
+    """Apply the rules about images."""
     if columns.without_path == len(columns):
-        return [], 0, 0 if settings.near_duplicates else None
+        return _Images([], 0, 0, 0 if settings.near_duplicates else None)
     if settings.near_duplicates:
         demand_library()
     measures = measure_images(
@@ -120,7 +138,9 @@ def _of_images(
     )
     outcomes = shortcuts(columns, measures)
     read = sum(isinstance(measure, ImageMeasure) for measure in measures.values())
+    undecodable = sum(isinstance(measure, Undecodable) for measure in measures.values())
     if not settings.near_duplicates:
-        return outcomes, read, None
+        return _Images(outcomes, read, undecodable, None)
     found = find_look_alikes(columns, measures, settings.distance)
-    return [near_duplicates(columns, found), *not_compared(columns, measures), *outcomes], read, found.compared
+    outcomes = [near_duplicates(columns, found), *not_compared(columns, measures), *outcomes]
+    return _Images(outcomes, read, undecodable, found.compared)

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import subprocess
 import sys
 import zlib
@@ -270,9 +271,33 @@ def test_resume_notices_each_file_that_changed(onnx_models):
     assert loaded(config).describe().weights != was.weights
     (onnx_models.folder / "c.json").write_bytes(calibrator())
     config.write_text(config.read_text() + "\n# a note\n")
-    assert loaded(config).describe().rule != was.rule
-    config.write_text(config.read_text().replace("model.onnx", "other.onnx"))
+    assert loaded(config).describe() == was
+    onnx_models.config["runtime"] = {"threads": 2}
+    assert loaded(onnx_models.write(onnx_models.mean_red())).describe().version != was.version
+    del onnx_models.config["runtime"]
     assert loaded(onnx_models.write(onnx_models.mean_red(opset=16))).describe().weights != was.weights
+
+
+def test_another_model_calibrator_and_place_are_no_other_rule_and_another_preprocessing_is(onnx_models):
+    (onnx_models.folder / "c.json").write_bytes(calibrator())
+    (onnx_models.folder / "d.json").write_bytes(calibrator(slope=2.5))
+    onnx_models.config["calibrator"] = {"path": "c.json"}
+    was = loaded(onnx_models.write(onnx_models.mean_red())).describe()
+    onnx_models.config["calibrator"] = {"path": "d.json"}
+    now = loaded(onnx_models.write(onnx_models.mean_red(opset=16))).describe()
+    assert (now.rule, now.version) == (was.rule, was.version)
+    assert not {file.sha256 for file in now.weights} & {file.sha256 for file in was.weights}
+    assert not re.search("[0-9a-f]{13}", was.rule), "a digest"
+    rules = {was.rule}
+    for block, name, value in (
+        ("preprocessing", "colour", "BGR"),
+        ("preprocessing", "scale", 128.0),
+        ("output", "kind", "probability"),
+    ):
+        before, onnx_models.config[block][name] = onnx_models.config[block].get(name), value
+        rules.add(loaded(onnx_models.write(onnx_models.mean_red())).describe().rule)
+        onnx_models.config[block][name] = before
+    assert len(rules) == 4
 
 
 def test_a_faulty_file_is_a_fault_of_the_command_line(onnx_models, mean_red):
@@ -301,6 +326,17 @@ def test_without_onnxruntime_it_is_unavailable(mean_red, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(AdapterUnavailable, match=r"onnxruntime cannot be imported.*pytest-benchbench\[onnx\]"):
         loaded(mean_red)
+
+
+def test_what_is_missing_besides_the_model_is_said_at_once(monkeypatch):
+    with pytest.raises(AdapterUnavailable) as named:
+        Onnx().load()
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(AdapterUnavailable) as both:
+        Onnx().load()
+    assert str(both.value).startswith("no model is named, and onnxruntime is not installed")
+    assert "pip install 'pytest-benchbench[onnx]'; then give --bench-adapter=onnx:config=MODEL.yaml" in str(both.value)
+    assert "not installed" not in str(named.value)
 
 
 def test_neither_runtime_nor_onnx_is_imported_before_it_is_loaded(mean_red):

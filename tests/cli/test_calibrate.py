@@ -181,6 +181,7 @@ def test_a_manifest_says_what_rows_do_not(here):
         ["--model-sha256", "A" * 64],
         ["--model-sha256", "a" * 63],
         ["--preprocessing-version", ""],
+        ["--preprocessing-version", " "],
         ["--folds", "1"],
         ["--folds", "101"],
         ["--salt", ""],

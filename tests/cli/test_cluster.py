@@ -105,7 +105,10 @@ def test_nothing_is_overwritten(here, occupy):
     write("set.jsonl", picture("a.png", 1))
     occupy(here / "new.jsonl")
     result = invoke("cluster", "set.jsonl", "--output", "new.jsonl")
-    assert (result.exit_code, result.stderr) == (1, "new.jsonl: exists already; name a new file\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: new.jsonl: exists already; nothing is ever overwritten, name a new file\n",
+    )
 
 
 def test_a_bad_manifest_is_refused_and_nothing_written(here):

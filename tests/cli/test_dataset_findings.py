@@ -163,14 +163,33 @@ def test_files_that_are_not_what_was_pinned_are_told_with_the_leaks(here):
     assert lines[1].startswith("set.jsonl:1: source-split: ")
 
 
-def test_an_image_that_cannot_be_decoded_is_a_warning(here):
-    with open("a.png", "wb") as file:
-        file.write(b"no picture")
-    write("set.jsonl", row("a", path="a.png", sha256=hashlib.sha256(b"no picture").hexdigest()))
+def unreadable(name):
+    """Write a file that is no picture, and give its row."""
+    with open(f"{name}.png", "w") as file:
+        file.write(name)
+    return row(name, path=f"{name}.png", sha256=hashlib.sha256(name.encode()).hexdigest())
+
+
+def test_an_image_that_cannot_be_decoded_is_a_warning_that_is_said_where_the_manifest_is_called_valid(here):
+    write("set.jsonl", unreadable("a"), picture("b.png", 1))
     result = invoke("set.jsonl")
     assert result.exit_code == 0
     assert "set.jsonl:1: warning: undecodable: not compared: not an image" in result.stderr
-    assert result.stdout.splitlines()[-1] == "near-duplicates: 0 of 1 row compared"
+    lines = result.stdout.splitlines()
+    assert lines[0] == "set.jsonl: 2 rows, valid, but 1 of 2 images CANNOT BE DECODED: nothing is known of what they show"
+    assert lines[-1] == "near-duplicates: 1 of 2 rows compared"
+
+
+@pytest.mark.parametrize("how", [[], ["--no-near-duplicates"]], ids=str)
+def test_where_no_image_can_be_decoded_nobody_is_left_in_doubt(here, how):
+    write("set.jsonl", unreadable("a"), unreadable("b"))
+    write("more.jsonl", unreadable("c"))
+    result = invoke("set.jsonl", "more.jsonl", *how)
+    assert result.exit_code == 0
+    told = "valid, but NO IMAGE CAN BE DECODED: nothing is known of what they show"
+    assert result.stdout.splitlines()[:2] == [f"set.jsonl: 2 rows, {told}", f"more.jsonl: 1 row, {told}"]
+    document = json.loads(invoke("set.jsonl", "more.jsonl", *how, "--json").stdout)["dataset"]
+    assert (document["images_read"], document["images_undecodable"]) == (0, 3)
 
 
 def test_rows_of_the_contract_are_valid_under_the_published_schema(here):

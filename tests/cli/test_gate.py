@@ -137,6 +137,7 @@ def test_release_decides_unless_told_otherwise(score_files, rows):
     done = CliRunner().invoke(main, ["gate", str(score_files.write(rows)), "--held-out-unverified"])
     assert (done.exit_code, done.stdout.splitlines()[0]) == (20, "gate release: refused")
     assert "real_bases: 3, required >= 500 (n 3)" in done.stdout
+    assert done.stderr.count("taken on trust (--held-out-unverified)") == 1
 
 
 def test_the_help_lists_every_metric(gate):

@@ -12,7 +12,7 @@ import sys
 from pytest_benchbench.cli import main
 main(["--help"], standalone_mode=False)
 heavy = {"numpy", "PIL", "msgspec", "yaml", "pytest"} & set(sys.modules)
-commands = [name for name in sys.modules if name.startswith("pytest_benchbench.cli.")]
+commands = {name for name in sys.modules if name.startswith("pytest_benchbench.cli.")} - {"pytest_benchbench.cli.streams"}
 assert not heavy and not commands, (heavy, commands)
 """
 
@@ -33,3 +33,14 @@ def test_every_listed_command_can_be_called():
 
 def test_an_unknown_command_is_wrong_use():
     assert CliRunner().invoke(main, ["measure"]).exit_code == 2
+
+
+def test_an_interrupt_is_one_line_and_exit_130(monkeypatch, tmp_path):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_benchbench.cli.evaluate.read_scores", interrupt)
+    (tmp_path / "scores.jsonl").touch()
+    result = CliRunner().invoke(main, ["evaluate", str(tmp_path / "scores.jsonl"), f"--output={tmp_path / 'new.json'}"])
+    assert (result.exit_code, result.output) == (130, "interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.jsonl"]

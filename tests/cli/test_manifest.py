@@ -241,7 +241,7 @@ def test_a_tree_becomes_a_dataset_manifest_that_validates(here):
         "license": "CC0-1.0",
         "path": "set/real/raise/1.png",
     }
-    assert validate("cases.jsonl").stdout.startswith("cases.jsonl: 2 rows, valid\n")
+    assert validate("cases.jsonl").stdout.startswith("cases.jsonl: 2 rows, valid")
 
 
 def test_a_table_becomes_a_dataset_manifest(here):

@@ -9,18 +9,17 @@ from click.testing import CliRunner
 
 from pytest_benchbench.adapters.calibrator import Calibrator, Counts
 from pytest_benchbench.cli import main
+from pytest_benchbench.gates.policy import load_policy
 
 MODEL = b"the weights"
 MODEL_SHA256 = hashlib.sha256(MODEL).hexdigest()
 
 OWN = """
 name: own
-requires: {split: test, evaluationMode: deployed}
-identity: [baseId, modelSha256]
-unmixed: [modelSha256]
 rules:
-  - {id: ai_recall, metric: ai_recall, op: ">=", value: 0.75}
+  - {id: ai_recall, metric: ai_recall, op: ">=", value: 0.998}
 """
+"""Bears one miss of 500, and says of the evidence nothing at all."""
 
 
 @pytest.fixture
@@ -38,21 +37,36 @@ def build(tmp_path, dist, score_files, monkeypatch):
 
 
 class Build:
-    """A build, four AI bases and four real ones, and a policy that bears one miss."""
+    """A build, evidence about it that the policy ``release`` passes, and the policy ``own``."""
 
     def __init__(self, base, dist, score_files, monkeypatch):
         monkeypatch.chdir(base)
         self.base, self.dist, self.files = base, dist, score_files
         (base / "own.yaml").write_text(OWN)
 
-    def scores(self, misses=0, **fields):
+    def rows(self, bases=500, **fields):
+        """Give the rows of so many AI bases, which come first, and as many real ones: each at both sizes, all right."""
         fields = {"modelSha256": MODEL_SHA256, **fields}
-        rows = [self.files.row(f"ai-{i}", 1, 0.1 if i < misses else 0.9, **fields) for i in range(4)]
-        rows += [self.files.row(f"real-{i}", 0, 0.1, **fields) for i in range(4)]
+        kinds = (("ai", 1, 0.9, "generatorFamily", "family"), ("real", 0, 0.1, "source", "camera"))
+        return [
+            self.files.row(
+                f"{kind}-{i}~{size}", label, score, **{origin: f"{name}-{i % 5}", "resolutionGroup": size, **fields}
+            )
+            for kind, label, score, origin, name in kinds
+            for i in range(bases)
+            for size in ("full-res", "thumbnail")
+        ]
+
+    def scores(self, misses=0, bases=500, **fields):
+        """Write them; the first AI bases are missed."""
+        rows = self.rows(bases, **fields)
+        for row in rows[: 2 * misses]:
+            row["score"] = 0.1
         return self.files.write(rows)
 
-    def package(self, *arguments, output="x.zip", policy="own.yaml", evidence=True):
+    def package(self, *arguments, output="x.zip", policy="own.yaml", evidence=True, trusting=True):
         given = ["dist", "--output", output, "--policy", policy, *(["--evidence", "scores.jsonl"] if evidence else [])]
+        given += ["--held-out-unverified"] if evidence and trusting else []
         return CliRunner().invoke(main, ["package", *given, *map(str, arguments)])
 
     def is_clean(self):
@@ -67,20 +81,26 @@ def test_a_pass_packs_build_decision_report_and_digests(build):
     build.scores(misses=1)
     result = build.package()
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[0] == "gate own: pass"
+    assert result.output.splitlines()[:2] == ["gate own: pass", "gate release: pass"]
     with zipfile.ZipFile("x.zip") as packed:
         assert packed.namelist() == [
             "manifest.json",
             "models/visual.onnx",
+            "benchbench-release/gate-release.json",
             "benchbench-release/gate.json",
             "benchbench-release/release.json",
             "benchbench-release/report.json",
             "benchbench-release/report.md",
             "benchbench-release/SHA256SUMS",
         ]
-    assert json.loads(build.read("benchbench-release/gate.json"))["decision"] == "pass"
+    for name, policy in (("gate.json", "own"), ("gate-release.json", "release")):
+        decided = json.loads(build.read(f"benchbench-release/{name}"))
+        assert (decided["decision"], decided["policy"]["name"]) == ("pass", policy)
     document = json.loads(build.read("benchbench-release/release.json"))
     assert (document["type"], document["decision"], document["policy"]["name"]) == ("release", "pass", "own")
+    release = load_policy("release").sha256
+    assert document["policy"]["is_built_in_release"] is False
+    assert document["release_policy"] == {"sha256": release, "decision": "pass"}
     assert document["model"] == {"sha256": MODEL_SHA256, "files": ["models/visual.onnx"]}
     report = json.loads(build.read("benchbench-release/report.json"))
     scores = hashlib.sha256((build.base / "scores.jsonl").read_bytes()).hexdigest()
@@ -98,7 +118,7 @@ def test_every_file_can_be_checked_by_its_digest(build):
         ["sha256sum", "--check", "--strict", "benchbench-release/SHA256SUMS"], cwd="out", capture_output=True, text=True
     )
     assert checked.returncode == 0, checked.stderr
-    assert len(checked.stdout.splitlines()) == 6
+    assert len(checked.stdout.splitlines()) == 7
 
 
 def test_the_same_build_and_evidence_give_the_same_bytes(build):
@@ -114,22 +134,46 @@ def test_one_base_more_refuses_and_writes_nothing(build):
     result = build.package()
     assert result.exit_code == 20
     assert "gate own: refused" in result.output
-    assert "  ai_recall: 0.5, required >= 0.75" in result.output
+    assert "  ai_recall: 0.996, required >= 0.998" in result.output
+    assert "gate release: pass" in result.output
     assert build.is_clean()
 
 
-def test_a_base_that_has_no_score_is_no_pass(build):
-    rows = [build.files.row(f"ai-{i}", 1, None, status="timeout", modelSha256=MODEL_SHA256) for i in range(2)]
-    rows += [build.files.row(f"ai-{i}", 1, 0.9, modelSha256=MODEL_SHA256) for i in range(2, 4)]
+def test_a_pass_by_a_policy_of_ones_own_is_no_release(build):
+    build.scores(bases=4)
+    result = build.package()
+    assert result.exit_code == 20
+    lines = result.output.splitlines()
+    assert lines[:2] == ["gate own: pass", "gate release: refused"]
+    assert "  real_bases: 4, required >= 500" in result.output
+    assert (
+        lines[-1]
+        == "refused: whatever another policy says, a release must pass the built-in policy release too; or give --review"
+    )
+    assert build.is_clean()
+    assert build.package("--review", output="x-review.zip").exit_code == 0
+
+
+def time_out(rows):
+    for row in rows:
+        for name in ("score", "modelSha256", "preprocessingVersion", "evaluationMode"):
+            del row[name]
+        row["status"] = "timeout"
+
+
+@pytest.mark.parametrize(("bases", "exit_code"), [(3, 0), (4, 20)])
+def test_a_base_that_has_no_score_fails_and_need_not_name_the_model(build, bases, exit_code):
+    rows = build.rows()
+    time_out([row for row in rows if row["label"] == 0][: 2 * bases : 2])
     build.files.write(rows)
-    assert build.package().exit_code == 20
-    assert build.is_clean()
+    result = build.package(policy="release")
+    assert result.exit_code == exit_code, result.output
 
 
 def test_rows_of_the_manifest_that_are_missing_make_it_incomplete(build):
     build.scores()
     rows = [json.loads(line) for line in (build.base / "scores.jsonl").read_text().splitlines()]
-    build.files.manifest([*rows, build.files.row("ai-4", 1)])
+    build.files.manifest([*rows, build.files.row("ai-500", 1)])
     result = build.package("--manifest", "dataset.jsonl")
     assert result.exit_code == 21
     assert not (build.base / "x.zip").exists()
@@ -143,75 +187,54 @@ def test_another_model_is_refused(build):
     assert build.is_clean()
 
 
-def test_evidence_about_two_models_is_refused(build):
-    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
-    rows = [
-        build.files.row(f"ai-{i}", 1, split="test", modelSha256=digest) for i, digest in enumerate([MODEL_SHA256, "b" * 64])
-    ]
-    build.files.write(rows)
-    result = build.package()
-    assert result.exit_code == 20
-    assert "refused: modelSha256: rows differ in it" in result.output
-    assert build.is_clean()
-
-
-def test_evidence_that_names_no_model_is_refused(build):
-    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
-    build.scores(modelSha256=None)
-    result = build.package()
-    assert result.exit_code == 20
-    assert "refused: modelSha256: no row of the evidence names the model" in result.output
-
-
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("fields", "rule"),
     [
-        ("evaluationMode", "synthetic", "refused: evaluationMode: synthetic; a release needs"),
-        ("evaluationMode", None, "refused: evaluationMode: none; a release needs"),
-        ("split", "calibration", "refused: split: calibration; a release needs"),
+        ({"evaluationMode": "synthetic"}, "requires.evaluationMode"),
+        ({"evaluationMode": None}, "requires.evaluationMode"),
+        ({"split": "calibration"}, "requires.split"),
+        ({"modelSha256": None}, "carries.modelSha256"),
     ],
 )
-def test_evidence_that_cannot_authorise_a_release_is_refused_whatever_the_policy(build, field, value, said):
-    (build.base / "own.yaml").write_text("name: own\nrules: [{id: some, metric: ai_count, op: '>=', value: 1}]\n")
-    build.scores(**{field: value})
+def test_evidence_that_cannot_authorise_a_release_is_refused_whatever_the_policy(build, fields, rule):
+    build.scores(**fields)
     result = build.package()
     assert result.exit_code == 20
     assert "gate own: pass" in result.output
-    assert said in result.output
+    assert f"  {rule}: " in result.output
     assert build.is_clean()
 
 
-def test_another_policy_than_release_is_told(build):
-    build.scores()
-    result = build.package()
-    assert "note: decided by the policy own, which is not the built-in policy release" in result.output
-    assert json.loads(build.read("benchbench-release/release.json"))["policy"]["is_built_in_release"] is False
-
-
-def test_release_packs_what_passes_it(build):
-    fields = {"modelSha256": MODEL_SHA256, "resolutionGroup": "full-res"}
-    rows = []
-    for i in range(500):
-        for name, label, more in (("real", 0, {"source": f"camera-{i % 5}"}), ("ai", 1, {"generatorFamily": f"f-{i % 5}"})):
-            rows.append(build.files.row(f"{name}-{i}", label, float(label), **{**fields, **more}))
-            thumbnail = {**fields, **more, "resolutionGroup": "thumbnail"}
-            rows.append(build.files.row(f"{name}-{i}~resize-112", label, float(label), **thumbnail))
-    for row in rows:
-        row["transform"] = "none"
+def test_evidence_about_two_models_is_refused(build):
+    rows = build.rows()
+    rows[0]["modelSha256"] = "b" * 64
     build.files.write(rows)
-    refused = build.package(policy="release")
+    result = build.package()
+    assert result.exit_code == 20
+    assert "  unmixed.modelSha256: 2, required <= 1" in result.output
+    assert build.is_clean()
+
+
+def test_the_policy_release_alone_packs_what_passes_it(build):
+    build.scores()
+    refused = build.package(policy="release", trusting=False)
     assert refused.exit_code == 20
     assert "  held_out: unverified" in refused.output
-    result = build.package("--held-out-unverified", policy="release")
+    result = build.package(policy="release")
     assert result.exit_code == 0, result.output
+    assert result.output.count("gate release: pass") == 1
+    assert "taken on trust (--held-out-unverified)" in result.stderr
     document = json.loads(build.read("benchbench-release/release.json"))
     assert document["policy"]["is_built_in_release"] is True
+    assert document["release_policy"]["sha256"] == document["policy"]["sha256"]
     assert document["evidence"]["held_out"] == "unverified"
+    with zipfile.ZipFile("x.zip") as packed:
+        assert "benchbench-release/gate-release.json" not in packed.namelist()
 
 
 @pytest.mark.parametrize("misses", [0, 4])
 def test_a_review_build_is_made_whatever_is_decided(build, misses):
-    build.scores(misses)
+    build.scores(misses, bases=4)
     result = build.package("--review", output="x-review.zip")
     assert result.exit_code == 0, result.output
     assert "(review build, no release; 2 files" in result.output
@@ -226,6 +249,7 @@ def test_a_review_build_is_made_whatever_is_decided(build, misses):
             "benchbench-review/review.json",
             "benchbench-review/SHA256SUMS",
         ]
+    assert "note: decided by the policy own, which is not the built-in policy release" in result.output
     decision = "refused" if misses else "pass"
     document = json.loads(build.read("benchbench-review/review.json", "x-review.zip"))
     assert (document["type"], document["decision"]) == ("review", decision)
@@ -242,7 +266,7 @@ def test_a_review_build_needs_no_evidence(build):
 
 
 def test_a_review_build_with_another_model_says_so(build):
-    build.scores(modelSha256="b" * 64)
+    build.scores(bases=4, modelSha256="b" * 64)
     result = build.package("--review", output="x-review.zip")
     assert result.exit_code == 0
     assert "note: no file of the build is the model of the evidence" in result.output
@@ -368,7 +392,7 @@ def test_json_says_what_was_packed(build):
     ],
 )
 def test_wrong_use(build, arguments, output, said):
-    build.scores()
+    build.scores(bases=4)
     result = build.package(*arguments, output=output)
     assert result.exit_code == 2
     assert said in result.output

@@ -62,6 +62,19 @@ def test_wrong_use_is_exit_2_and_leaves_nothing(here, arguments, said):
     assert [path.name for path in here.iterdir()] == ["cases.jsonl"]
 
 
+def test_opening_a_test_split_is_said_before_it_is_done(here):
+    image = {"id": "a", "baseId": "a", "sha256": "a" * 64, "label": 0, "split": "test", "source": "s", "path": "a.png"}
+    image |= {"contentGroup": "photo", "transform": "none", "license": "CC0-1.0"}
+    (here / "dataset.jsonl").write_text(json.dumps(image) + "\n")
+    arguments = ["dataset.jsonl", "--split", "test", "--output-dir", ".", "--", "--bench-adapter=a=onnx"]
+    result = invoke(*arguments, "--bench-adapter=b=onnx")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (
+        2,
+        "note: --split=test: each of 6 processes opens the test split, an attempt of its own in the ledger; profile another "
+        "split to leave it closed",
+    )
+
+
 def test_the_help_says_where_the_arguments_of_pytest_go():
     result = invoke("--help")
     assert "[OPTIONS] MANIFEST... -- [PYTEST_ARGS]..." in " ".join(result.stdout.split())

@@ -70,6 +70,22 @@ def test_without_an_extra_the_command_that_installs_it_is_said(here, two, monkey
     assert invoke(*two, "--output-dir", "made").stdout.splitlines()[-1] == "reported on 2 runs: made/report.md"
 
 
+def test_runs_without_a_common_row_are_told_loudly(here, directories):
+    directories.write("one", [directories.row("a")])
+    directories.write("two", [directories.row("b")], started="2026-11-30T01:00:00.000+00:00")
+    result = invoke("one", "two", "--output-dir", "made", "--no-html")
+    said = (
+        "no row is in more than one run: nothing was repeated, and every number is of runs of different rows; "
+        "parts of one run are joined by benchbench merge"
+    )
+    assert (result.exit_code, result.stderr, result.stdout.splitlines()[0]) == (0, "", f"gap: {said}")
+    assert f"- Gap: {said}" in (here / "made" / "report.md").read_text()
+    third = [directories.row("b"), directories.row("c")]
+    directories.write("three", third, started="2026-11-30T02:00:00.000+00:00")
+    result = invoke("one", "two", "three", "--output-dir", "more", "--no-html")
+    assert result.stdout.splitlines()[0] == "gap: run 1 (one) has no row in common with another run: it repeats nothing"
+
+
 def test_gaps_come_first_and_differences_are_noted_beside_the_answer(here, two, directories):
     directories.write(
         "old", [directories.row("a")], finished=None, versions={"numpy": "1"}, started="2026-11-29T01:00:00+00:00"

@@ -25,13 +25,13 @@ def folder(tmp_path):
     return tmp_path / "profile"
 
 
-def read(*names):
-    return read_manifests(names, installed_registry())
+def read(*names, arguments=(), split=None):
+    return read_manifests(names, installed_registry(), arguments=arguments, split=split)
 
 
-def run(folder, names, repeat, *arguments, suite=None):
+def run(folder, names, repeat, *arguments, suite=None, split=None):
     """Run manifests, and give them with the processes in the order in which they ran."""
-    manifests = read(*names)
+    manifests = read(*names, arguments=arguments, split=split)
     profile = ProcessProfile(manifests, folder, arguments=arguments, suite=suite)
     return manifests, [process for _, process in profile.run(repeat)]
 
@@ -150,6 +150,72 @@ def test_a_faulty_manifest_is_refused_with_its_faults(here, text, said):
     assert str(refused.value).startswith(said)
 
 
+def test_a_dataset_is_profiled_by_each_adapter_on_its_own(project, here, folder):
+    project.write_dataset(["train", "calibration", "train"])
+    project.rows = project.rows[:1]
+    project.write()
+    arguments = ["--bench-adapter=one=toy", "--bench-adapter", "two=toy", "-q"]
+    with pytest.raises(EngineError, match="configure it without an alias"):  # said by pytest, of the other manifest
+        run(folder, ["cases.jsonl", "dataset.jsonl"], 1, *arguments, split="train")
+    manifests, processes = run(folder, ["dataset.jsonl"], 1, *arguments, split="train")
+    assert [(manifest.name, manifest.adapter, manifest.rows) for manifest in manifests] == [
+        ("dataset.jsonl (one)", "one", 2),
+        ("dataset.jsonl (two)", "two", 2),
+    ]
+    assert [process.fault for process in processes] == [None, None]
+    assert [process.observed.statuses for process in processes] == [{"scored": 2}] * 2
+    assert [process.directory for process in processes] == ["1-dataset-one/repetition-1", "2-dataset-two/repetition-1"]
+    for process, alias in zip(processes, ("one", "two"), strict=True):
+        given = [argument for argument in process.observed.arguments if "adapter" in argument or "split" in argument]
+        assert given == [f"--bench-adapter={alias}=toy", "--bench-split=train"]
+    assert not (here / "benchbench-ledger.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("split", "arguments", "said"),
+    [
+        (
+            None,
+            ["--bench-adapter=toy"],
+            "dataset.jsonl: rows of a dataset manifest have splits, and none is run by default: give --split=NAME, "
+            "one of train, calibration, test",
+        ),
+        ("dev", ["--bench-adapter=toy"], "--split=dev: dataset.jsonl can have the splits train, calibration, test"),
+        (
+            "test",
+            ["--bench-adapter=toy"],
+            "--split=test: no row of dataset.jsonl is of this split: it has 2 of train, 1 of calibration",
+        ),
+        (
+            "train",
+            ["-q"],
+            "dataset.jsonl: rows of a dataset manifest name no adapter: give -- --bench-adapter=NAME, once for each that is "
+            "profiled",
+        ),
+        ("train", ["--bench-adapter"], "--bench-adapter=: expected [ALIAS=]NAME[:key=value,...]"),
+        ("train", ["--bench-adapter=toy:x"], "--bench-adapter=toy: expected key=value in each part behind the ':', without"),
+        (
+            "train",
+            ["--bench-adapter=toy", "--bench-adapter=toy:flip=true"],
+            "--bench-adapter=toy is given twice; give one of them an alias: ALIAS=NAME",
+        ),
+    ],
+)
+def test_a_dataset_that_cannot_be_asked_so_is_refused_before_anything_runs(project, here, split, arguments, said):
+    project.write_dataset(["train", "calibration", "train"])
+    with pytest.raises(EngineError) as refused:
+        read("dataset.jsonl", arguments=arguments, split=split)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_split_of_manifests_without_splits_is_refused(project, here):
+    project.cases(1)
+    project.write()
+    with pytest.raises(EngineError) as refused:
+        read("cases.jsonl", split="train")
+    assert str(refused.value) == "--split=train: no row of cases.jsonl has a split; leave it out"
+
+
 def test_a_manifest_given_twice_is_refused(project, here):
     project.cases(1)
     project.write()
@@ -158,7 +224,16 @@ def test_a_manifest_given_twice_is_refused(project, here):
 
 
 @pytest.mark.parametrize(
-    "argument", ["--manifest=a.jsonl", "--bench-run-dir=x", "--bench-shard=1/2", "--bench-gate=strict", "--bench-resume"]
+    "argument",
+    [
+        "--manifest=a.jsonl",
+        "--bench-run-dir=x",
+        "--bench-shard=1/2",
+        "--bench-gate=strict",
+        "--bench-resume",
+        "--bench-split=test",
+        "--bench-dry-run",
+    ],
 )
 def test_what_a_profile_sets_itself_is_refused(argument):
     with pytest.raises(EngineError) as refused:

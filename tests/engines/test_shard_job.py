@@ -31,6 +31,7 @@ def test_one_job_a_shard(tmp_path):
         "--bench-resume=x",
         "--bench-retry=error",
         "--bench-gate=strict",
+        "--bench-dry-run",
     ],
 )
 def test_what_the_engine_sets_is_refused_by_name(argument):

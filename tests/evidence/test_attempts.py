@@ -22,6 +22,7 @@ attempts = st.sampled_from(sorted(STATUS_OF)).flatmap(
         outcome=st.just(outcome),
         status=st.sampled_from(STATUS_OF[outcome]),
         position=st.integers(0, 5),
+        score=st.sampled_from([None, 0.0, 0.25, 0.75]),
     )
 )
 histories = st.lists(attempts, max_size=6).map(RowHistory.of)
@@ -65,7 +66,7 @@ def test_a_later_attempt_never_supersedes_a_verdict(history, attempt):
 
 @given(histories.filter(lambda h: bool(h.attempts)))
 def test_a_row_is_unstable_exactly_when_its_verdicts_differ(history):
-    verdicts = {a.status for a in history.attempts if a.settled}
+    verdicts = {(a.status, a.score if a.status == "scored" else None) for a in history.attempts if a.settled}
     assert history.unstable == (len(verdicts) > 1)
     assert history.outcome == ("mismatch" if len(verdicts) > 1 else history.counting.outcome)
 
@@ -89,6 +90,28 @@ def test_a_crash_in_teardown_then_a_retry_gives_the_retry():
     )
     assert history.outcome == "mismatch"
     assert not history.unstable
+
+
+def scored(number, score, outcome="measured", status="scored"):
+    return Attempt(number, outcome, status, score=score)
+
+
+def test_a_score_that_changes_between_attempts_makes_the_row_unstable():
+    history = RowHistory.of([scored(1, 0.2), scored(2, 0.9)])
+    assert (history.unstable, history.outcome, history.counting.score) == (True, "mismatch", 0.2)
+
+
+@pytest.mark.parametrize(
+    "attempts",
+    [
+        [scored(1, 0.2), scored(2, 0.2)],
+        [scored(1, None, "error", "timeout"), scored(2, 0.9)],
+        [scored(1, 0.7, "match", "detected"), scored(2, 0.8, "match", "detected")],
+    ],
+    ids=["the same score", "no score before", "a verdict that rests on another score"],
+)
+def test_what_is_no_change_of_a_verdict(attempts):
+    assert not RowHistory.of(attempts).unstable
 
 
 def test_no_attempt_has_no_outcome():

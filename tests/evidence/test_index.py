@@ -20,12 +20,23 @@ STATUS_OF = {
 }
 
 
-def line(case_id="a", outcome="match", status="detected", *, number=1, adapter="x", params=None, row_sha256=None, **key):
+def line(
+    case_id="a",
+    outcome="match",
+    status="detected",
+    *,
+    number=1,
+    adapter="x",
+    params=None,
+    row_sha256=None,
+    score=None,
+    **key,
+):
     return {
         "schema_version": 1,
         "key": {"suite": "s", "adapter": adapter, "case_id": case_id, "params": params, "attempt": number, **key},
         "row_sha256": f"row of {case_id}" if row_sha256 is None else row_sha256,
-        "detection": {"status": status},
+        "detection": {"status": status, **({} if score is None else {"score": score})},
         "outcome": outcome,
     }
 
@@ -39,6 +50,7 @@ lines = st.sampled_from(sorted(STATUS_OF)).flatmap(
         outcome=st.just(outcome),
         status=st.sampled_from(STATUS_OF[outcome]),
         number=st.integers(1, 3),
+        score=st.sampled_from([None, 0.25, 0.75]),
     )
 )
 
@@ -59,7 +71,8 @@ def identity(entry):
 def test_every_row_counts_once_by_the_laws_of_attempts(entries):
     histories = defaultdict(list)
     for position, entry in enumerate(entries):
-        attempt = Attempt(entry["key"]["attempt"], entry["outcome"], entry["detection"]["status"], position)
+        detection = entry["detection"]
+        attempt = Attempt(entry["key"]["attempt"], entry["outcome"], detection["status"], position, detection.get("score"))
         histories[identity(entry)].append(attempt)
     expected = {}
     for attempts in histories.values():

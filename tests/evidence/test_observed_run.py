@@ -59,6 +59,12 @@ def test_the_largest_artifact_of_each_medium_is_found(directories):
     }
 
 
+def test_rows_of_a_dataset_are_images(directories):
+    row = sized(directories.row("a"), "image", size=[100, 90]) | {"kind": "dataset"}
+    del row["case"]["media_type"]
+    assert ObservedRun.read(directories.write("run", [row])).largest == {"image": {"width": 100, "height": 90}}
+
+
 def test_what_stood_behind_the_answers_is_named_once(directories):
     rows = [directories.row("a"), directories.row("b"), directories.row("c", adapter="other")]
     rows[1]["adapter"] = dict(reversed(rows[1]["adapter"].items()))

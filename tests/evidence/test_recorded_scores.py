@@ -64,16 +64,17 @@ def test_the_attempt_that_counts_is_read(score_files, row, evidence_row):
     first = evidence_row(row("a", status="timeout"))
     second = evidence_row(row("a", score=0.25))
     second["key"]["attempt"] = 2
-    third = evidence_row(row("a", score=0.75))
+    third = evidence_row(row("a", score=0.25))
     third["key"]["attempt"] = 3
     (found,) = read_scores(score_files.write([first, second, third], "evidence.jsonl"))
     assert (found.score, found.line) == (0.25, 2)
 
 
-def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row):
+@pytest.mark.parametrize("other", [{"status": "detected"}, {"score": 0.2}], ids=str)
+def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row, other):
     first, second = evidence_row(row("a")), evidence_row(row("a"), outcome="measured")
     second["key"]["attempt"] = 2
-    second["detection"]["status"] = "detected"
+    second["detection"] |= other
     (found,) = read_scores(score_files.write([first, second], "evidence.jsonl"))
     assert (found.status, found.score) == ("unstable", None)
 
@@ -86,6 +87,12 @@ def test_attempts_that_disagree_are_terminal(score_files, row, evidence_row):
         ("case", "split", "holdout", "case.split: expected train, calibration, test or null, got 'holdout'"),
         ("scorer", "rawScore", "x", "detection.scorer.rawScore: expected a number from 0 to 1, or null, got 'x'"),
         ("scorer", "modelSha256", "X" * 64, "detection.scorer.modelSha256: expected 64 lower-case hex digits or null"),
+        (
+            "scorer",
+            "preprocessingVersion",
+            " ",
+            "detection.scorer.preprocessingVersion: expected a text that is not blank, or null, got ' '",
+        ),
         ("detection", "status", "detected", "detection.status: 'detected' is a verdict, not a score"),
     ],
 )

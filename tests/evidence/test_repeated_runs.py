@@ -1,5 +1,6 @@
 """Runs that are counted together: in whichever order they are given, about the same cases, by the same detectors."""
 
+import itertools
 import json
 import shutil
 import tempfile
@@ -116,6 +117,22 @@ def test_what_runs_have_in_common_is_counted_as_a_loop_over_all_rows_counts_it(d
     assert common.rows == len({case for run in drawn for case in run})
     assert common.in_every_run == len(set.intersection(*map(set, drawn)))
     assert common.unstable == len(told)
+
+
+def test_runs_that_share_no_row_with_another_one_are_known(directories, row):
+    count = itertools.count()
+
+    def alone(*parts):
+        paths = [
+            directories.write(f"run-{next(count)}", rows, started=f"2026-11-30T{place:02}:00:00.000+00:00")
+            for place, rows in enumerate(parts)
+        ]
+        return fed(*paths)[0].alone()
+
+    assert alone([row("a"), row("b")], [row("b")]) == ()
+    assert alone([row("a")], [row("b")]) == (1, 2)
+    assert alone([row("a")], [row("c", adapter="other")], [row("a")], []) == (2,)
+    assert alone([row("a")]) == ()
 
 
 def test_another_artifact_under_a_case_id_is_refused_with_both_places(two, row):

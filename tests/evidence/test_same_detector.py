@@ -1,5 +1,6 @@
 import pytest
 
+from pytest_benchbench.adapters.weights import NOT_PINNED
 from pytest_benchbench.evidence.reading import settled_rows
 from pytest_benchbench.evidence.same_detector import DetectorsSeen, changed_fields, other_detectors
 
@@ -39,6 +40,16 @@ def seen(directories):
 )
 def test_a_new_version_and_other_weights_are_what_a_comparison_is_for(seen, changes):
     assert list(other_detectors(seen({}), seen(changes))) == []
+
+
+def test_the_file_that_names_a_model_is_no_option_of_the_detector_and_weights_that_are_not_pinned_no_rule(seen):
+    onnx = {"name": "onnx", "rule": "a score"}
+    old, new = (seen({**onnx, "options": {"config": f"{name}.yaml"}}) for name in ("one", "other"))
+    assert list(other_detectors(old, new)) == []
+    stranger = {"name": "stranger", "rule": "a score"}
+    old, new = (seen({**stranger, "options": {"config": f"{name}.yaml"}}) for name in ("one", "other"))
+    assert len(list(other_detectors(old, new))) == 1
+    assert list(other_detectors(seen({"rule": "40 bits"}), seen({"rule": f"40 bits; {NOT_PINNED}"}))) == []
 
 
 @pytest.mark.parametrize(

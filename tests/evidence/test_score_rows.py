@@ -85,7 +85,12 @@ def test_it_can_be_read_again(row, score_files):
         ('{"id":"a","score":0.5,"label":2}', "label: expected 0 (real), 1 (AI) or null, got 2"),
         ('{"id":"a","score":0.5,"label":true}', "label: expected 0 (real), 1 (AI) or null, got true"),
         ('{"id":"a","score":0.5,"split":"holdout"}', "split: expected train, calibration, test or null, got 'holdout'"),
-        ('{"id":"a","score":0.5,"baseId":""}', "baseId: expected a text that is not empty, or null, got ''"),
+        ('{"id":"a","score":0.5,"baseId":""}', "baseId: expected a text that is not blank, or null, got ''"),
+        ('{"id":"a","score":0.5,"source":" "}', "source: expected a text that is not blank, or null, got ' '"),
+        (
+            '{"id":"a","score":0.5,"preprocessingVersion":"\\u200b"}',
+            "preprocessingVersion: expected a text that is not blank, or null, got '\\u200b'",
+        ),
         ('{"id":"a","score":0.5,"modelSha256":"ABC"}', "modelSha256: expected 64 lower-case hex digits or null"),
         (
             '{"id":"a","score":0.5,"calibratorSha256":"' + "A" * 64 + '"}',

@@ -237,6 +237,33 @@ def test_one_image_does_not_count_as_several_bases(small, other, passed):
     assert {row.split("~")[0] for row in rule.rows or ()} == (set() if passed else {"real-1", "real-2"})
 
 
+def images_of_run(directories, score_files, shown):
+    """Decide without a manifest about a run whose rows, by id, showed these files; an empty one is not known."""
+    rows = [score_files.evidence_row(score_files.row(row_id, 0, 0.1)) for row_id in shown]
+    for row, file in zip(rows, shown.values(), strict=True):
+        row["artifact"]["sha256"] = digest_of(file) if file else ""
+    decision = decide_recorded(directories.write("run", rows), lenient())
+    (rule,) = [rule for rule in decision.rules if rule.id == "one_base_per_image"]
+    return rule.passed, rule.failures, rule.rows or []
+
+
+@pytest.mark.parametrize(
+    ("shown", "found"),
+    [
+        ({"r1": "x", "r2": "y", "r2~jpeg": "y", "r3": "", "r4": ""}, (True, 0, [])),
+        ({"r1": "x", "r1~jpeg": "y", "r2": "z", "r2~jpeg": "y"}, (False, 2, ["r1", "r1~jpeg", "r2", "r2~jpeg"])),
+        ({"r1": "x", "r2": "y", "r3": "x", "r4": "x"}, (False, 3, ["r1", "r3", "r4"])),
+    ],
+    ids=["one base each", "a derivative of two bases", "three bases"],
+)
+def test_evidence_tells_by_itself_that_one_image_counts_as_several_bases(directories, score_files, shown, found):
+    assert images_of_run(directories, score_files, shown) == found
+
+
+def test_plain_rows_do_not_tell_what_they_showed(small):
+    assert "one_base_per_image" not in {rule.id for rule in small().decide().rules}
+
+
 def test_a_manifest_of_other_splits_alone_may_be_given_beside(directories, score_files, tmp_path):
     rows = [score_files.row("r1", 0, 0.1), score_files.row("a1", 1, 0.9)]
     test, train = tmp_path / "test.jsonl", tmp_path / "train.jsonl"

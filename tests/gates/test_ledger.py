@@ -24,7 +24,7 @@ from pytest_benchbench.gates.ledger import (
     read_ledger,
 )
 
-A, B = "a" * 64, "b" * 64
+A, B, C = "a" * 64, "b" * 64, "c" * 64
 
 
 def model(sha256=A):
@@ -78,6 +78,33 @@ def test_another_split_is_counted_by_itself():
     assert attempts([opening(), opening(split_sha256=B), opening()]) == [1, 1, 2]
 
 
+def bases(names):
+    """Stand for the digests of bases called by single letters."""
+    return "".join(name * 12 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("other", "numbers"),
+    [("abc", [1, 2]), ("abcde", [1, 2]), ("def", [1, 2]), ("ef", [1, 1])],
+    ids=["a base less", "a base more", "one base in common", "no base in common"],
+)
+def test_a_changed_split_is_the_same_as_far_as_it_shares_bases(other, numbers):
+    assert attempts([opening(split_bases=bases("abcd")), opening(split_sha256=B, split_bases=bases(other))]) == numbers
+
+
+def test_splits_are_joined_by_a_third_and_their_openings_count_together():
+    first, second = opening(split_bases=bases("ab")), opening(split_sha256=B, split_bases=bases("cd"))
+    third = opening(split_sha256=C, split_bases=bases("bc"))
+    assert attempts([first, second, second, third, first, second]) == [1, 1, 2, 4, 5, 6]
+
+
+def test_the_bases_of_a_split_are_written_once(path):
+    for line in (opening(split_bases=bases("ab")), opening(split_bases=bases("ab"), models=(model(B),))):
+        append_opening(path, line)
+    assert append_opening(path, opening(split_sha256=B, split_bases=bases("b"))) == 3
+    assert [line.split_bases for line in read_ledger(path)] == [bases("ab"), None, bases("b")]
+
+
 def test_shards_of_one_run_are_one_opening():
     assert attempts([shard(1), shard(2)]) == [1, 1]
 
@@ -121,24 +148,43 @@ def test_the_order_of_models_and_manifests_tells_nothing_apart():
     assert attempts([shard(1, models=models, manifests=manifests), other]) == [1, 1]
 
 
+OF_SPLITS = {"a": "01", "b": "12", "c": "23", "d": "4", "e": "45"}
+"""Five splits, and their bases."""
+
 lines = st.lists(
     st.builds(
         lambda split, weights, part: opening(
-            split_sha256=split * 64, models=(model(weights * 64),), **dict(zip(("shard", "shards"), part, strict=True))
+            split_sha256=split * 64,
+            split_bases=bases(OF_SPLITS[split]),
+            models=(model(weights * 64),),
+            **dict(zip(("shard", "shards"), part, strict=True)),
         ),
-        *[st.sampled_from("ab")] * 2,
+        st.sampled_from(sorted(OF_SPLITS)),
+        st.sampled_from("ab"),
         st.sampled_from([(None, None), (1, 2), (2, 2), (1, 3)]),
     ),
     max_size=20,
 )
 
 
+def connected(split, opened):
+    """Give the opened splits that a split is connected with, by bases of opened ones alone."""
+    found = {split}
+    while more := {other for other in opened for one in found if set(OF_SPLITS[other]) & set(OF_SPLITS[one])} - found:
+        found |= more
+    return found
+
+
 @given(lines)
-def test_attempts_of_a_split_are_numbered_without_gaps(openings):
-    numbers = attempts(openings)
-    for split in {line.split_sha256 for line in openings}:
-        of_split = [n for n, line in zip(numbers, openings, strict=True) if line.split_sha256 == split]
-        assert set(of_split) == set(range(1, max(of_split) + 1))
+def test_an_attempt_is_one_more_than_the_openings_of_connected_splits_before_it(openings):
+    numbers, known = attempts(openings), []
+    for number, line in zip(numbers, openings, strict=True):
+        split = line.split_sha256[0]
+        joined = connected(split, {other for other, _ in known})
+        if (split, number) in known:
+            continue  # a shard of an opening that is counted
+        assert number == 1 + len({one for one in known if one[0] in joined})
+        known.append((split, number))
 
 
 @given(lines)
@@ -181,6 +227,9 @@ def changed(**members):
         (changed(schema_version=2), "invalid enum value 2"),
         (changed(more=1), "unknown field more"),
         (changed(split_sha256="A" * 64), "split_sha256"),
+        (changed(split_bases="a" * 13), "split_bases"),
+        (changed(split_bases=""), "split_bases"),
+        (changed(split_bases="0" * 12 * 257), "split_bases"),
         (changed(shard=3, shards=2), "shard 3 of 2"),
         (changed(shard=1), "shard 1 of None"),
         (changed(shards=2), "shard None of 2"),

@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from pytest_benchbench.evidence.score_row import ScoreRow
 from pytest_benchbench.gates.authorising import Provenance
+from pytest_benchbench.gates.decided import Rate
 from pytest_benchbench.gates.policy import Derivative, Policy, Rule
 from pytest_benchbench.gates.score_side import ScoreSide
 from pytest_benchbench.statistics.intervals import wilson_interval
@@ -238,6 +239,28 @@ def test_a_missing_class_is_no_value(metric):
     rows = [score_row("r0" if metric == "ai_recall" else "a0", PAIRS[0], 0.1)]
     (its,) = found(rule_of(metric), rows)
     assert (its.passed is None) == (metric != "brier")
+
+
+@pytest.mark.parametrize("metric", RULES)
+def test_where_nobody_could_be_asked_no_rate_is_known(metric):
+    rows = [score_row(base, PAIRS[0], None, adapter="x") for base in BASES]
+    for row, status in zip(rows, ["unavailable", "not_run"] * 3, strict=True):
+        row.status = status
+    (its,) = found(rule_of(metric), rows)
+    if metric.endswith("_count"):
+        assert (its.passed, its.observed) == (False, 6 if metric == "terminal_count" else 0)
+    else:
+        assert (its.passed, its.observed, its.n, its.failures) == (None, None, 0, None)
+        assert its.reason == "nobody was asked: every row is unavailable or never ran"
+    (other,) = [its for its in found(rule_of(metric), [*rows, score_row("r0", PAIRS[0], None)]) if its.slice is None]
+    assert other.reason != its.reason or metric.endswith("_count")
+
+
+def test_rates_of_those_who_could_not_be_asked_are_not_reported():
+    row = score_row("r0", PAIRS[0], None)
+    row.status = "unavailable"
+    for told in judge([], [row]).reported:
+        assert (told.real, told.ai, told.balanced_accuracy) == (Rate(0, 0, None, None, None),) * 2 + (None,)
 
 
 def test_adapters_are_never_pooled():

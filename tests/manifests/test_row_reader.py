@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.manifests.dataset import DATASET, dataset_schema
+from pytest_benchbench.manifests.field_types import says_something
 from pytest_benchbench.manifests.reading import ManifestError, read_manifest
 from pytest_benchbench.manifests.row_reader import RowReader
 from pytest_benchbench.manifests.rows import RowContext
 from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WATERMARK, watermark_schema
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(says_something)
 NAME = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 DIGEST = st.text("0123456789abcdef", min_size=64, max_size=64)
 PATH = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0./"), min_size=1, max_size=8)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_benchbench.manifests.reading import ManifestError, index_manifest, read_manifest
 from pytest_benchbench.manifests.sharding import Shard
-from pytest_benchbench.manifests.splits import count_splits, split_sha256
+from pytest_benchbench.manifests.splits import BASES_KEPT, count_splits, split_bases
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_splits_are_counted_in_the_order_of_their_use(manifest):
 
 def test_the_digest_is_that_of_the_bases(manifest):
     found = manifest(row(2), row(1), row(3, "train"), split="test")
-    assert split_sha256([found], "test") == hashlib.sha256(b'["base-1","base-2"]').hexdigest()
+    assert split_bases([found], "test").sha256 == hashlib.sha256(b'["base-1","base-2"]').hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -76,24 +76,40 @@ def test_the_digest_is_that_of_the_bases(manifest):
     ids=["order", "other-splits", "derivatives", "other-fields"],
 )
 def test_the_digest_stays_the_same(manifest, rows):
-    plain = split_sha256([manifest(row(1), row(2))], "test")
-    assert split_sha256([manifest(*rows, name="other.jsonl")], "test") == plain
+    plain = split_bases([manifest(row(1), row(2))], "test").sha256
+    assert split_bases([manifest(*rows, name="other.jsonl")], "test").sha256 == plain
 
 
 @pytest.mark.parametrize("rows", [[row(1)], [row(1), row(2), row(3)], [row(1), row(2, "calibration")]])
 def test_another_set_of_bases_has_another_digest(manifest, rows):
-    assert split_sha256([manifest(*rows)], "test") != split_sha256([manifest(row(1), row(2), name="b.jsonl")], "test")
+    assert (
+        split_bases([manifest(*rows)], "test").sha256
+        != split_bases([manifest(row(1), row(2), name="b.jsonl")], "test").sha256
+    )
 
 
 def test_every_shard_gives_the_same_digest(manifest):
     rows = [row(number) for number in range(20)]
-    whole = split_sha256([manifest(*rows)], "test")
+    whole = split_bases([manifest(*rows)], "test").sha256
     for index in (1, 2, 3):
         found = manifest(*rows, name=f"{index}.jsonl", shard=Shard(index, 3), split="test")
         assert found.split_rows < 20
-        assert split_sha256([found], "test") == whole
+        assert split_bases([found], "test").sha256 == whole
 
 
 def test_two_manifests_are_one_split(manifest):
     parts = [manifest(row(1), name="a.jsonl"), manifest(row(2), name="b.jsonl")]
-    assert split_sha256(parts, "test") == split_sha256([manifest(row(1), row(2))], "test")
+    assert split_bases(parts, "test").sha256 == split_bases([manifest(row(1), row(2))], "test").sha256
+
+
+def test_bases_are_told_apart_by_short_digests(manifest):
+    wanted = sorted(hashlib.sha256(f"base-{number}".encode()).hexdigest()[:12] for number in (1, 2))
+    assert split_bases([manifest(row(2), row(1), row(1, "test", id="small"), row(3, "train"))], "test").sample == "".join(
+        wanted
+    )
+
+
+def test_of_many_bases_the_smallest_digests_are_kept(manifest):
+    bases = range(BASES_KEPT + 50)
+    digests = sorted(hashlib.sha256(f"base-{number}".encode()).hexdigest()[:12] for number in bases)
+    assert split_bases([manifest(*map(row, bases))], "test").sample == "".join(digests[:BASES_KEPT])

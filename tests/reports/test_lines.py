@@ -134,6 +134,13 @@ def test_an_unstable_row_says_so(row, report):
     )
 
 
+def test_an_unstable_score_says_so(row, report):
+    one = {"case_id": "a", "status": "scored", "expected": None}
+    assert terminal_lines(report([row(**one, score=0.2), row(**one, score=0.9, attempt=2)]))[-1] == (
+        "cases.jsonl:1: a: dwt-dct: observed scored, other attempts otherwise"
+    )
+
+
 def test_a_case_of_a_json_manifest_is_named_by_its_pointer(row, report):
     golden = row("a", expected="not_detected")
     golden["manifest"] = {"name": "set.json", "sha256": "a" * 64, "pointer": "/samples/3"}

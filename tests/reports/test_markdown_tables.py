@@ -117,3 +117,13 @@ def test_percentiles_show_how_far_their_intervals_reach(row, report):
 def test_few_calls_have_percentiles_without_intervals(row, report):
     (line,) = table(report([row("a", elapsed=3.0)]), "Adapter time")
     assert (line["p50 ms"], line["p95 ms"]) == ("3", "3")
+
+
+def test_the_time_of_a_batch_is_not_that_of_its_rows(report, row):
+    rows = [row(f"c{i}", elapsed=None, status="scored") | {"batch": {"size": 4, "elapsed_ms": 10.0}} for i in range(4)]
+    document = report(rows)
+    whole, share = table(document, "Batch time")
+    names = ("adapter", "call", "batches", "rows in a batch", "time of", "p50 ms", "max ms")
+    assert [whole[name] for name in names] == ["dwt-dct", "warm", "1", "4 / 4 / 4", "a batch", "10", "10"]
+    assert [share[name] for name in names[4:]] == ["a row's share", "2.5", "2.5"]
+    assert "Adapter time" not in render_markdown(document)

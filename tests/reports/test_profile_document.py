@@ -45,7 +45,7 @@ def process(number, wall=1.0, peak_mib=100, *, fault=None, **observed):
 
 def profile(*processes, repeat=None, load=IDLE, needs_network=False):
     manifest = ProfiledManifest("cases.jsonl", "a" * 64, "toy", 4, needs_network, list(processes))
-    return build_profile([manifest], repeat=repeat or len(processes), suite=None, load=load)
+    return build_profile([manifest], repeat=repeat or len(processes), suite=None, split=None, load=load)
 
 
 @given(st.lists(st.floats(0.01, 1e4), min_size=1, max_size=40))

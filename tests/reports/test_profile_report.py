@@ -25,7 +25,7 @@ def document(directories):
             "dead.jsonl", "b" * 64, "toy", 7, processes=[Process("dead.jsonl", 1, "d", 137, cost, None, HOSTILE)]
         ),
     ]
-    document = build_profile(manifests, repeat=2, suite=None, load=(0.0, 0.0, 0.0))
+    document = build_profile(manifests, repeat=2, suite=None, split=None, load=(0.0, 0.0, 0.0))
     return json.loads(json.dumps(document, allow_nan=False))
 
 

@@ -79,3 +79,50 @@ def test_a_call_without_a_verdict_is_in_no_number(row, report, status):
 
 def test_without_any_call_there_is_no_timing(row, report):
     assert report([row("a", status="unavailable")])["timing"] == {}
+
+
+MS = ("p50_ms", "p90_ms", "p95_ms", "max_ms")
+
+
+def shared(row, size, elapsed, *, rows=None, prefix="c", **more):
+    """Give the rows of one call that they shared."""
+    return [
+        row(f"{prefix}{elapsed}-{i}", elapsed=None, status="scored", **more)
+        | {"batch": {"size": size, "elapsed_ms": elapsed}}
+        for i in range(size if rows is None else rows)
+    ]
+
+
+def test_a_call_that_rows_shared_is_a_time_of_its_batch_and_no_rows_own(row, report):
+    rows = [
+        *shared(row, 4, 1000.0, call="cold"),
+        *(one for elapsed in (40.0, 80.0, 60.0) for one in shared(row, 4, elapsed)),
+        *shared(row, 2, 30.0),
+        *shared(row, 4, 4.0, adapter="x"),
+    ]
+    alone = row("alone", elapsed=9.0) | {"batch": {"size": 1, "elapsed_ms": 9.0}}
+    document = report([alone, *rows])
+    assert document == report([*rows[::-1], alone]) | {"inputs": document["inputs"]}
+    assert numbers(document["timing"]["dwt-dct"]["warm"]) == dict.fromkeys(MS, 9.0) | {"n": 1}
+    found = document["batch_timing"]
+    assert found["x"]["cold"] is None
+    cold, warm = (found["dwt-dct"][call] for call in ("cold", "warm"))
+    assert numbers(cold["per_batch"]) == dict.fromkeys(MS, 1000.0) | {"n": 1}
+    assert numbers(cold["row_share"]) == dict.fromkeys(MS, 250.0) | {"n": 1}
+    assert numbers(warm["per_batch"]) == {"n": 4, "p50_ms": 40.0, "p90_ms": 80.0, "p95_ms": 80.0, "max_ms": 80.0}
+    assert numbers(warm["row_share"]) == {"n": 4, "p50_ms": 15.0, "p90_ms": 20.0, "p95_ms": 20.0, "max_ms": 20.0}
+    assert (cold["batch_size"], warm["batch_size"]) == (
+        {"min": 4, "median": 4, "max": 4},
+        {"min": 2, "median": 4, "max": 4},
+    )
+
+
+def test_batches_that_took_alike_are_several_and_one_that_lacks_rows_is_one(row, report):
+    alike = [*shared(row, 3, 5.0), *shared(row, 3, 5.0, prefix="d")]
+    lacking = shared(row, 3, 6.0, rows=1)
+    assert report([*alike, *lacking])["batch_timing"]["dwt-dct"]["warm"]["per_batch"]["n"] == 3
+
+
+def test_a_batch_without_any_verdict_is_in_no_number_and_without_batches_there_is_no_section(row, report):
+    failed = [row(f"c{i}", elapsed=None, status="error") | {"batch": {"size": 2, "elapsed_ms": 9000.0}} for i in range(2)]
+    assert "batch_timing" not in report([*failed, row("d")])

@@ -180,3 +180,32 @@ def test_the_same_rows_give_the_same_results_with_workers(dataset):
     dataset.score("--bench-run-dir=shared", workers=2)
     shared = dataset.document("../shared/report.json")["results"]
     assert json.dumps(shared) == alone
+
+
+@pytest.mark.parametrize(("answers", "unstable"), [("0.25, 0.75", 1), ("0.25, 0.25", 0)])
+def test_a_score_that_changes_on_a_rerun_is_unstable(dataset, answers, unstable):
+    dataset.images("0.5")
+    with (dataset.path / "conftest.py").open("a") as conftest:
+        conftest.write(
+            f"""
+answers = iter([{answers}])
+Scorer.detect = lambda self, sample: Detection("scored", score=next(answers))
+"""
+        )
+    dataset.pytester.makepyfile(
+        """
+        import pytest
+
+        tries = iter([False, True])
+
+        @pytest.mark.cases(kind="dataset")
+        def test_score(observe):
+            observe()
+            assert next(tries)
+        """
+    )
+    arguments = ("--manifest=dataset.jsonl", "--bench-split=test", "--bench-adapter=scorer", "--reruns=1")
+    assert dataset.run(*arguments).ret == unstable
+    assert [row["key"]["attempt"] for row in dataset.evidence] == [1, 2]
+    results = dataset.document("report.json")["results"]
+    assert (results["unstable"]["count"], results["outcomes"]["mismatch"]) == (unstable, unstable)

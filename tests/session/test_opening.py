@@ -51,12 +51,36 @@ def test_the_split_stays_the_same_when_other_rows_change(images):
     assert images.attempt("two") == 2
 
 
+@pytest.mark.parametrize("change", ["a row less", "a row more", "other files"])
+def test_a_changed_test_split_is_the_same_one(images, change):
+    images.score(run="one")
+    if change == "a row less":
+        del images.rows[0]
+    elif change == "a row more":
+        images.image("more")
+    else:
+        for number, image_id in enumerate(IMAGES[1:]):
+            images.rows = [row for row in images.rows if row["id"] != image_id]
+            images.image(f"other-{number}")
+    images.write("dataset.jsonl")
+    images.score(run="two")
+    assert images.attempt("two") == 2
+
+
 def test_another_test_split_is_counted_by_itself(images):
     images.score(run="one")
+    images.rows = []
     images.image("more")
     images.write("dataset.jsonl")
     images.score(run="two")
     assert images.attempt("two") == 1
+
+
+def test_the_bases_of_a_split_are_in_the_ledger_once(images):
+    images.score(run="one")
+    images.score(run="two")
+    first, second = images.ledger
+    assert (len(first["split_bases"]), second["split_bases"]) == (12 * len(IMAGES), None)
 
 
 def test_the_line_says_what_was_opened_by_whom(images):

@@ -6,6 +6,7 @@ import io
 import pytest
 from _pytest.python import Function, Module
 from _pytest.runner import call_and_report, runtestprotocol
+from _pytest.terminal import TerminalReporter
 
 from pytest_benchbench.session.pytest_internals import is_in_phase, set_terminal_file, terminal_file
 
@@ -56,3 +57,8 @@ def test_the_terminal_writer_still_writes_to_a_file_that_can_be_replaced(pytestc
     finally:
         set_terminal_file(pytestconfig, before)
     assert instead.getvalue() == "text"
+
+
+def test_the_terminal_still_keeps_what_ended_the_session_under_this_name():
+    for method in (TerminalReporter.pytest_keyboard_interrupt, TerminalReporter.pytest_unconfigure):
+        assert "self._keyboardinterrupt_memo" in inspect.getsource(method)

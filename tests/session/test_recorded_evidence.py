@@ -193,6 +193,8 @@ def test_unreadable_evidence_is_exit_1(recorded, workers, text):
     (recorded.pytester.path / "scores.jsonl").write_text(text)
     result = recorded.run(workers=workers)
     assert result.ret == 1
+    (told,) = [line for line in (*result.outlines, *result.errlines) if "scores.jsonl" in line]
+    assert told.startswith("Exit: ")
     assert "scores.jsonl" in result.stderr.str()
     assert "Traceback" not in result.stderr.str() + result.stdout.str()
 

@@ -30,6 +30,14 @@ def drawn(seed, rows=300, bases=None):
     return scored(1 / (1 + np.exp(-logits)), labels, np.unique(of_rows, return_inverse=True)[1])
 
 
+def test_a_part_has_every_column_of_its_rows():
+    rows = drawn(2, rows=30, bases=9)
+    chosen = rows.labels == 1
+    part = rows.part(chosen)
+    for name in ("raws", "logits", "labels", "bases"):
+        assert getattr(part, name).tolist() == getattr(rows, name)[chosen].tolist()
+
+
 def test_reference_platt():
     mapping = fit("platt", scored(RAWS, LABELS))
     assert (-mapping.slope, -mapping.intercept) == pytest.approx((-0.686601583134, 0.174852599932), abs=1e-10)

@@ -64,6 +64,16 @@ def test_each_fold_is_judged_by_a_fit_on_the_others():
     assert found.gain == pytest.approx(float(np.mean(gains)), rel=1e-12)
     assert found.gain_se == pytest.approx(float(np.std(gains, ddof=1)) / math.sqrt(len(gains)), rel=1e-12)
     assert found.bases == Confusion(tp=44, fn=6, tn=44, fp=6)
+    everywhere = fit("platt", given.scored).apply_all(given.scored.raws)
+    assert assess(given)["platt"].brier == pytest.approx(float(np.mean((everywhere - given.scored.labels) ** 2)), rel=1e-12)
+
+
+def test_the_identity_is_judged_by_the_scores_as_they_are():
+    """Two ends are not clipped, and the three derivatives of one base weigh as much as the one of another."""
+    found = assess(sample([(AI, [0.0, 1.0, 0.5]), (REAL, [1.0]), (REAL, [0.0])], count=2))["identity"]
+    assert found.mapping == ScoreMapping("identity")
+    assert found.brier == found.out_of_fold.brier == pytest.approx((1.25 / 3 + 1 + 0) / 3, abs=1e-15)
+    assert (found.eligible, found.reason) == (True, "taken where no other mapping is eligible")
 
 
 @pytest.mark.parametrize(
@@ -144,6 +154,8 @@ def test_a_base_with_a_row_without_score_fails_under_every_mapping(failed):
 def test_every_fold_needs_a_base_of_each_class(ai, eligible):
     found = platt([*[(AI, [0.7])] * ai, *[(REAL, [0.3])] * 40])
     assert found.mapping is not None
+    assert found.brier is not None
+    assert (found.out_of_fold is not None) is eligible
     assert found.eligible is eligible
     assert eligible or found.reason == "a class has 4 bases, too few for 5 folds"
 
@@ -152,8 +164,9 @@ def test_every_fold_needs_a_fit():
     """With the only base on the wrong side of 0.5 held out, every steeper slope fits better."""
     found = assess(sample([*UNDERCONFIDENT, (REAL, [0.3])]))["temperature"]
     assert found.mapping is not None
+    assert found.brier is not None
     assert found.out_of_fold is None
-    assert not found.eligible
+    assert found.eligible is False
     assert found.reason.startswith("without fold 4 there is no usable fit: 0.5 separates the classes")
 
 
@@ -171,6 +184,7 @@ def test_where_nothing_can_be_fitted_the_identity_stays(bases, reason):
     assert choose(found) == "identity"
     assert found["identity"].out_of_fold.gain == found["identity"].out_of_fold.gain_se == 0.0
     for method in ("temperature", "platt"):
+        assert found[method].eligible is False
         assert found[method].mapping is None
         assert found[method].brier is None
         assert found[method].out_of_fold is None

@@ -92,13 +92,19 @@ def test_too_few_values_bound_no_percentile(p, n):
     assert rank_interval(n, p).high_rank == n
 
 
+def test_a_side_may_miss_just_as_often_as_it_is_allowed_to():
+    """Of two values both lie on one side of the median in one draw of four."""
+    assert rank_interval(2, 50, 0.5) == (1, 2, 0.5)
+    assert rank_interval(2, 50, 0.51) is None
+
+
 def test_ranks_of_a_million_values():
     low, high, coverage = rank_interval(1_000_000, 50)
     assert (low + high) / 2 == pytest.approx(500_000.5)
     assert 0.95 <= coverage < 0.951
 
 
-@pytest.mark.parametrize(("n", "p", "confidence"), [(-1, 50, 0.95), (9, 0, 0.95), (9, 100, 0.95), (9, 50, 1), (9, 50, 95)])
+@pytest.mark.parametrize(("n", "p", "confidence"), [(-1, 50, 0.95), (9, 0, 0.95), (9, 100, 0.95), (9, 50, 0), (9, 50, 1), (9, 50, 95)])
 def test_impossible_ranks_are_refused(n, p, confidence):
     with pytest.raises(ValueError, match="no interval of ranks"):
         rank_interval(n, p, confidence)

@@ -131,6 +131,11 @@ def test_more_confidence_is_wider(counts):
         assert narrow.high <= wide.high
 
 
+def test_a_correlation_of_two_pairs_is_taken_away_by_the_correction():
+    reach = math.sqrt(2) * (0.5 - wilson_interval(1, 2)[0])
+    assert paired_difference(1, 0, 0, 1) == pytest.approx((0.0, -reach, reach))
+
+
 def test_pairs_that_all_agree_still_have_a_width():
     difference, low, high = paired_difference(40, 0, 0, 0)
     missing = 1 - wilson_interval(40, 40)[0]

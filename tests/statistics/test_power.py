@@ -192,6 +192,12 @@ def test_smallest_n_is_the_first_that_holds(rule, failures):
     assert first == max(failures, 1) or not holds(rule, failures, first - 1)
 
 
+def test_as_many_trials_may_fail_as_are_tried_out():
+    always = Rule("observed", "<=", 1.0)
+    assert smallest_n(always, MAX_TRIALS) == MAX_TRIALS
+    assert smallest_n(always, MAX_TRIALS + 1) is None
+
+
 @few
 @given(st.integers(1, 2000), st.integers(0, 30), st.floats(0.01, 0.99))
 def test_a_tolerable_rate_is_the_largest(n, most, probability):

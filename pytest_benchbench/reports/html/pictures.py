@@ -1,6 +1,6 @@
-"""The pictures of failing cases: ``failing_pictures(cases, find_artifact) -> {case.key: CasePictures}``.
+"""The pictures of failing cases: ``failing_pictures(cases, places) -> {case.key: CasePictures}``.
 
-``cases`` are those that a page shows one by one (``FailingCases.shown()``), ``find_artifact`` is an ``ArtifactPlaces``: made
+``cases`` are those that a page shows one by one (``FailingCases.shown()``), ``places`` are an ``ArtifactPlaces``: made
 by ``ArtifactPlaces.of_manifests(plan.manifests, plan.settings.artifact_roots)`` at the end of a session and by
 ``ArtifactPlaces.of_runs([(directory, run_json), ...], roots)`` from recorded runs.
 
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from pytest_benchbench.evidence.grouping import facet
 from pytest_benchbench.evidence.observation import EvidenceRow
-from pytest_benchbench.manifests.dataset import DATASET
+from pytest_benchbench.manifests.dataset import DATASET, MEDIA_TYPE
 from pytest_benchbench.manifests.faults import shown_text
 from pytest_benchbench.reports.html.failing import FailingCase, Key
 from pytest_benchbench.reports.html.figure import CasePictures, File, PictureRequest
@@ -35,13 +36,20 @@ MAX_SECONDS = 30.0
 MAX_CASE_SECONDS = 10.0
 """How long drawing those of one case may take before it is given up."""
 
-FindArtifact = Callable[[str, str], Sequence[str]]
-"""Given the digest of a manifest and a path as it writes it, the real paths where the file may lie, the likeliest first."""
+
+class Places(Protocol):
+    """Knows where files may lie, such as ``ArtifactPlaces``."""
+
+    def __call__(self, manifest_sha256: str, written: str) -> Sequence[str]:
+        """Give the real paths where a file may lie that a manifest writes so, the likeliest first."""
+
+    def paths_on(self, manifest_sha256: str, lines: Collection[int]) -> Mapping[int, str]:
+        """Give the paths that stand on lines of a manifest, as far as it is at hand."""
 
 
 def failing_pictures(
     cases: Sequence[FailingCase],
-    find_artifact: FindArtifact,
+    places: Places,
     *,
     max_bytes: int = MAX_BYTES,
     max_seconds: float = MAX_SECONDS,
@@ -56,7 +64,7 @@ def failing_pictures(
 
     Args:
         cases: The worst first: they are drawn in this order until the time is used up.
-        find_artifact: Tells where a file may lie.
+        places: Tell where a file may lie.
         max_bytes: What the data URIs of all pictures may take together. Each case has an equal share of what is left, so
             that pictures of many cases are small and the last one has as much as the first.
         max_seconds: How long all this may take, the start of the process included.
@@ -67,24 +75,34 @@ def failing_pictures(
     deadline = time.monotonic() + max_seconds
     pictures: dict[Key, CasePictures] = {}
     left = max_bytes
+    written = _written(cases, places)
     with PictureProcess() as process:
         for number, case in enumerate(cases):
             share = min(left // (len(cases) - number), MAX_CASE_BYTES)
-            drawn = _draw(case.row, find_artifact, share, process, deadline, max_seconds)
+            request = _request(case.row, written.get(case.key), places, share)
+            drawn = _draw(request, process, deadline, max_seconds)
             left -= sum(len(figure.data_uri) for figure in drawn.figures)
             pictures[case.key] = drawn
     return pictures
 
 
-def _draw(
-    row: EvidenceRow,
-    find_artifact: FindArtifact,
-    share: int,
-    process: PictureProcess,
-    deadline: float,
-    max_seconds: float,
-) -> CasePictures:
-    request = _request(row, find_artifact, share)
+def _written(cases: Sequence[FailingCase], places: Places) -> dict[Key, str]:
+    """Give the path of each case's file as its manifest writes it, where it is known."""
+    lines: defaultdict[str, set[int]] = defaultdict(set)
+    for case in cases:
+        if case.row.kind == DATASET.name and case.row.manifest.line is not None:
+            lines[case.row.manifest.sha256].add(case.row.manifest.line)
+    on = {sha256: places.paths_on(sha256, numbers) for sha256, numbers in lines.items()}
+    found = {}
+    for case in cases:
+        row = case.row
+        path = on[row.manifest.sha256].get(row.manifest.line or 0) if row.kind == DATASET.name else facet(row, "path")
+        if path is not None:
+            found[case.key] = path
+    return found
+
+
+def _draw(request: PictureRequest | str, process: PictureProcess, deadline: float, max_seconds: float) -> CasePictures:
     if not isinstance(request, PictureRequest):
         return CasePictures(note=request)
     seconds = min(deadline - time.monotonic(), MAX_CASE_SECONDS)
@@ -93,29 +111,29 @@ def _draw(
     return process.draw(request, seconds)
 
 
-def _request(row: EvidenceRow, find_artifact: FindArtifact, share: int) -> PictureRequest | str:
+def _request(row: EvidenceRow, written: str | None, places: Places, share: int) -> PictureRequest | str:
     """Say what is to be drawn of a row, or why nothing is."""
-    if row.kind == DATASET.name:
-        return "no picture: evidence of a dataset does not say where its files lie"
-    media_type, written = facet(row, "media_type"), facet(row, "path")
+    is_dataset = row.kind == DATASET.name
+    media_type = MEDIA_TYPE if is_dataset else facet(row, "media_type")
     if media_type not in ("image", "audio", "video"):
         return "no picture: the case is no image, sound or video"
     if written is None:
-        return "no picture: the evidence names no file"
-    artifact = _file(row, written, row.artifact.sha256, find_artifact)
+        lacking = "its manifest is not at hand, or names no file" if is_dataset else "the evidence names no file"
+        return f"no picture: {lacking}"
+    artifact = _file(row, written, row.artifact.sha256, places)
     if not artifact.paths:
         return f"no picture: file not at hand ({artifact.name})"
     reference = None
     path, sha256 = facet(row, "reference_path"), facet(row, "reference_sha256")
     if path is not None and sha256 is not None:
-        reference = _file(row, path, sha256, find_artifact)
+        reference = _file(row, path, sha256, places)
     return PictureRequest(media_type, artifact, reference, _frame_bit_accuracy(row.detection.temporal), share)
 
 
-def _file(row: EvidenceRow, written: str, sha256: str, find_artifact: FindArtifact) -> File:
+def _file(row: EvidenceRow, written: str, sha256: str, places: Places) -> File:
     # The last part alone: a path may be absolute where artifacts lie elsewhere, and the page is for others to read.
     name = written.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return File(shown_text(name), sha256, tuple(map(os.fsencode, find_artifact(row.manifest.sha256, written))))
+    return File(shown_text(name), sha256, tuple(map(os.fsencode, places(row.manifest.sha256, written))))
 
 
 def _frame_bit_accuracy(temporal: dict[str, Any] | None) -> tuple[float, ...]:

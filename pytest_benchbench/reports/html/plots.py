@@ -63,8 +63,8 @@ def report_plots(document: Mapping[str, Any]) -> dict[str, Plots]:
         document: ``report.json``. A section that it does not have is one without lines.
 
     Returns:
-        By section: ``confusion``, ``transitions``, ``robustness``, ``histograms``, ``reliability`` and ``timing``, in this
-        order; a section without a plot is absent.
+        By section: ``confusion``, ``transitions``, ``robustness``, ``histograms``, ``reliability``, ``timing`` and
+        ``batch_timing``, in this order; a section without a plot is absent.
     """
     results = document["results"]
     plots = {}
@@ -74,7 +74,14 @@ def report_plots(document: Mapping[str, Any]) -> dict[str, Plots]:
     calls = (document.get("timing") or {}).items()
     if found := _limited((adapter, partial(latency_svg, line)) for adapter, line in calls):
         plots["timing"] = found
+    shared = (document.get("batch_timing") or {}).items()
+    if found := _limited((f"{adapter}, whole batches", partial(latency_svg, _per_batch(line))) for adapter, line in shared):
+        plots["batch_timing"] = found
     return plots
+
+
+def _per_batch(line: Line) -> Line:
+    return {call: batches and batches["per_batch"] for call, batches in line.items()}
 
 
 def plots_css() -> str:

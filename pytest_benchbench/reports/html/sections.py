@@ -172,6 +172,7 @@ def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
             table = table_of(f"{part.id}-table", f"{part.title}: numbers", lines, fields_of(lines, identity))
             yield Section(part.id, part.title, [part.note], drawn, [table] if lines else ())
     yield from _timing(document["timing"], plots)
+    yield from _batch_timing(document.get("batch_timing") or {}, plots)
     yield from _others(results, identity)
     yield _attempts(document["attempts"])
     if document["environment"]:
@@ -254,6 +255,30 @@ def _timing(timing: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
         )
         table = table_of("time-table", "By adapter and call", lines, fields_of(lines, ("adapter",)))
         yield Section("time", "Adapter time", [note], plots.get("timing"), [table])
+
+
+def _batch_timing(timing: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
+    lines = [
+        {
+            "adapter": adapter,
+            "call": call,
+            "rows in a batch": batches["batch_size"],
+            "time of": of,
+            **_with_intervals({"batches" if name == "n" else name: value for name, value in latency.items()}),
+        }
+        for adapter, calls in timing.items()
+        for call, batches in calls.items()
+        if batches is not None
+        for of, latency in (("a batch", batches["per_batch"]), ("a row's share", batches["row_share"]))
+    ]
+    if lines:
+        note = (
+            "Wall time of calls that several rows shared, in milliseconds, nearest rank over calls. No row was timed on its "
+            "own: a row's share is the time of its batch divided by the number of rows in it, and says nothing of what one "
+            "row takes alone."
+        )
+        table = table_of("batch-time-table", "By adapter, call and share", lines, fields_of(lines, ("adapter",)))
+        yield Section("batch-time", "Batch time", [note], plots.get("batch_timing"), [table])
 
 
 def _with_intervals(latency: Line) -> Line:

@@ -10,14 +10,14 @@ from pytest_benchbench.reports.html.cases import Cases
 from pytest_benchbench.reports.html.page import render_html
 
 if TYPE_CHECKING:
-    from pytest_benchbench.reports.html.pictures import FindArtifact
+    from pytest_benchbench.reports.html.pictures import Places
 
 PICTURE_BYTES = 2_000_000
 """What the pictures of a page may take; the list of all cases has the rest of the room."""
 
 
 def report_page(
-    document: Mapping[str, Any], cases: Cases, *, gate: Decision | None = None, find_artifact: FindArtifact | None = None
+    document: Mapping[str, Any], cases: Cases, *, gate: Decision | None = None, places: Places | None = None
 ) -> bytes:
     """Write ``report.html``.
 
@@ -25,8 +25,8 @@ def report_page(
         document: What ``build_report`` gave.
         cases: Took every settled row that the document counts.
         gate: The decision, if a gate ran.
-        find_artifact: Tells where the files of the failing cases may lie, such as ``ArtifactPlaces``; without it there
-            are no pictures.
+        places: Tell where the files of the failing cases may lie, such as ``ArtifactPlaces``; without them there are no
+            pictures.
 
     Returns:
         The page as UTF-8. A file that cannot be found, verified or drawn costs its picture, and the page says why.
@@ -36,8 +36,8 @@ def report_page(
     """
     shown = cases.shown()
     pictures = {}
-    if shown and find_artifact is not None:
+    if shown and places is not None:
         from pytest_benchbench.reports.html.pictures import failing_pictures
 
-        pictures = failing_pictures(shown, find_artifact, max_bytes=PICTURE_BYTES)
+        pictures = failing_pictures(shown, places, max_bytes=PICTURE_BYTES)
     return render_html(document, cases=cases, pictures=pictures, gate=gate).encode()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -56,19 +57,19 @@ def test_at_the_end_of_a_session_files_lie_beside_their_manifests(manifest):
 
 @pytest.mark.parametrize("written", ["../secret.png", "/etc/hostname", "images/../../secret.png", "images/cat\0.png"])
 def test_a_path_that_leads_elsewhere_has_no_place(manifest, written):
-    places = ArtifactPlaces({"a": [manifest.parent]})
+    places = ArtifactPlaces({"a": [manifest]})
     assert places("a", written) == ()
 
 
 def test_a_link_that_leads_elsewhere_has_no_place(manifest, tmp_path):
     (manifest.parent / "images/cat.png").symlink_to(tmp_path / "secret.png")
-    assert ArtifactPlaces({"a": [manifest.parent]})("a", "images/cat.png") == ()
+    assert ArtifactPlaces({"a": [manifest]})("a", "images/cat.png") == ()
 
 
 def test_roots_allow_other_places_and_moved_folders(manifest, tmp_path):
     moved = tmp_path / "moved"
     moved.mkdir()
-    places = ArtifactPlaces({"a": [manifest.parent]}, [moved])
+    places = ArtifactPlaces({"a": [manifest]}, [moved])
     assert places("a", "images/cat.png") == (str(manifest.parent / "images/cat.png"), str(moved / "images/cat.png"))
     assert places("a", str(moved / "cat.png")) == (str(moved / "cat.png"),)
     assert places("unknown", "images/cat.png") == (str(moved / "images/cat.png"),)
@@ -135,3 +136,19 @@ def test_several_runs_add_up(manifest, tmp_path, monkeypatch):
     runs = [run(manifest, written, Path("run")) for written in ("project/cases/cases.jsonl", "copy/cases.jsonl") * 2]
     found = ArtifactPlaces.of_runs(runs)(sha256_of(manifest), "cat.png")
     assert found == (str(manifest.parent / "cat.png"), str(copy / "cat.png"))
+
+
+def test_paths_are_read_from_the_lines_of_a_manifest(tmp_path):
+    manifest = tmp_path / "dataset.jsonl"
+    lines = ['{"id": "a", "path": "a.png"}', '{"id": "b"}', "no JSON", '{"path": 3}', '{"path": "\u00e9.png", "x": {}}']
+    manifest.write_text("\n".join(lines), encoding="utf-8")
+    places = ArtifactPlaces({"a": [tmp_path / "moved.jsonl", manifest]})
+    assert places.paths_on("a", range(7)) == {1: "a.png", 5: "\u00e9.png"}
+    assert places.paths_on("a", {1}) == {1: "a.png"}
+    assert places.paths_on("a", ()) == {}
+    assert places.paths_on("b", {1}) == {}
+
+
+def test_what_is_no_file_has_no_paths(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert ArtifactPlaces({"a": [tmp_path, tmp_path / "pipe", tmp_path / "absent"]}).paths_on("a", {1}) == {}

@@ -107,6 +107,18 @@ def test_every_part_of_the_results_is_on_the_page(rendered, rows):
     assert "Something new" not in Reader(page).text
 
 
+def test_calls_that_rows_shared_are_told_as_such(rendered, row):
+    together = [row(f"c{i}", elapsed=None, status="scored") | {"batch": {"size": 4, "elapsed_ms": 10.0}} for i in range(4)]
+    _, page = rendered(together)
+    read = Reader(page)
+    assert "time-table-table" not in read.tables
+    whole, share = read.lines("batch-time-table-table")
+    assert (whole["time of"], whole["batches"], whole["p50 ms"], share["time of"], share["p50 ms"]) == (
+        *("a batch", "1", "10"),
+        *("a row's share", "2.5"),
+    )
+
+
 def test_what_was_measured_is_told(rendered, rows):
     run = {
         "started": "2026-11-30T00:00:00.000+00:00",

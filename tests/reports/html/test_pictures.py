@@ -6,13 +6,14 @@ import pytest
 
 from pytest_benchbench.reports.html import pictures as module
 from pytest_benchbench.reports.html.artifact_places import ArtifactPlaces
+from pytest_benchbench.reports.html.failing import FailingCase
 from pytest_benchbench.reports.html.pictures import failing_pictures
 
 
 @pytest.fixture
 def beside(media):
     """Finds files beside their manifest, in the test's own folder."""
-    return ArtifactPlaces({"a" * 64: [media.folder]})
+    return ArtifactPlaces({"a" * 64: [media.folder / "cases.jsonl"]})
 
 
 def test_each_medium_has_its_pictures(media, picture, case, beside):
@@ -72,8 +73,35 @@ def test_what_has_no_file_starts_no_process(media, picture, case, beside, monkey
         "no picture: file not at hand (b\\x1b[31m.png)": case(file, path="../a/b\x1b[31m.png", case_id="d"),
         "no picture: file not at hand (x.png)": case(file, path="C:\\Users\\somebody\\..\\x.png/", case_id="e"),
     }
-    found = failing_pictures(list(cases.values()), lambda *_: ())
+    found = failing_pictures(list(cases.values()), ArtifactPlaces({}))
     assert {pictures.note for pictures in found.values()} == set(cases)
+
+
+def test_the_file_of_a_labelled_image_is_named_by_its_manifest(media, picture, case, beside):
+    file, other = media.png(picture()), media.png(picture(shift=3), "other.png")
+    (media.folder / "cases.jsonl").write_text('{"id": "x"}\n{"path": "cat.png"}\n{"path": "other.png"}\n')
+    cases = {line: labelled(case(file, case_id=f"line-{line}"), line) for line in (1, 2, 3, None)}
+    drawn = failing_pictures(list(cases.values()), beside)
+    assert {line: drawn[each.key].note for line, each in cases.items()} == {
+        1: "no picture: its manifest is not at hand, or names no file",
+        2: None,
+        3: "no picture: other.png is not the file that was measured: its SHA-256 is another",
+        None: "no picture: its manifest is not at hand, or names no file",
+    }
+    assert [figure.alt for figure in drawn[cases[2].key].figures] == ["Thumbnail of cat.png"]
+    assert other.sha256 != file.sha256
+
+
+def request_of(failing, places):
+    return module._request(failing.row, failing.row.case["path"], places, 1000)
+
+
+def labelled(failing, line):
+    """Give a failing case as one of a dataset: evidence of it names no file."""
+    row = failing.row
+    case = {"id": row.key.case_id, "baseId": "b", "label": 1}
+    told = msgspec.structs.replace(row, kind="dataset", case=case, manifest=msgspec.structs.replace(row.manifest, line=line))
+    return FailingCase(msgspec.structs.replace(failing.settled, row=told))
 
 
 def test_a_moved_folder_is_said_and_found_again_under_a_root(media, picture, case):
@@ -96,13 +124,13 @@ def test_a_moved_folder_is_said_and_found_again_under_a_root(media, picture, cas
     ],
 )
 def test_whatever_else_an_adapter_says_about_time_is_no_series(media, picture, case, beside, temporal):
-    asked = module._request(case(media.png(picture()), "video", temporal=temporal).row, beside, 1000)
+    asked = request_of(case(media.png(picture()), "video", temporal=temporal), beside)
     assert asked.frame_bit_accuracy == ()
 
 
 def test_a_series_travels_as_it_is(media, picture, case, beside):
     series = [0, 1, 0.5]
-    asked = module._request(case(media.png(picture()), temporal={"bit_accuracy": {"series": series}}).row, beside, 1000)
+    asked = request_of(case(media.png(picture()), temporal={"bit_accuracy": {"series": series}}), beside)
     again = msgspec.json.decode(msgspec.json.encode(asked), type=type(asked))
     assert again == asked
     assert list(again.frame_bit_accuracy) == series

@@ -362,3 +362,11 @@ def test_the_style_sheet_has_the_colours_of_the_page_alone():
     rules = re.sub(r"/\*.*?\*/", "", plots_css(), flags=re.S)
     for colour in re.findall(r"(?:fill|stroke): ([^;]+);", rules):
         assert colour == "none" or re.fullmatch(r"var\(--[a-z0-9]+, [^)]+\)", colour)
+
+
+def test_calls_that_rows_shared_have_a_plot_of_whole_batches(report, row):
+    rows = [row(f"c{i}", elapsed=None, status="scored") | {"batch": {"size": 3, "elapsed_ms": 7.5}} for i in range(3)]
+    found = report_plots(report(rows))
+    (plot,) = found["batch_timing"].shown
+    assert (plot.caption, "timing" in found) == ("dwt-dct, whole batches", False)
+    assert "Warm, 1 calls: p50 7.5 ms" in str(plot.svg)
