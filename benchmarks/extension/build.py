@@ -56,7 +56,7 @@ _LIMITS = {
     "attempts": 5,
     "jobMs": 60_000,
     "silenceMs": 35_000,
-    "giveUpMs": 180_000,
+    "giveUpMs": 600_000,
     "retryMs": 250,
     "slowMs": 400,
 }
