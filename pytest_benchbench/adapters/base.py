@@ -208,7 +208,8 @@ class Adapter(ABC):
         """Release what ``load`` took.
 
         Raises:
-            AnswersWithdrawn: The answers that were given do not count.
+            AnswersWithdrawn: The answers that were given do not count: every row of the session that was asked under the
+                adapter's alias becomes an ``error``.
         """
 
     @abstractmethod

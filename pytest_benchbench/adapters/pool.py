@@ -198,7 +198,7 @@ class AdapterPool:
 
     Attributes:
         secrets: What must not be shown of the options and of the environment.
-        has_withdrawn: Whether an instance took its answers back when it was closed.
+        withdrawn: Why answers do not count, by the alias of an instance that took them back when it was closed.
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class AdapterPool:
         self._directory = directory
         self._network_allowed = network_allowed
         self._warm: dict[str, PooledAdapter] = {}
-        self.has_withdrawn = False
+        self.withdrawn: dict[str, str] = {}
 
     def warm(self, alias: str) -> PooledAdapter:
         """Give the instance that this process keeps."""
@@ -243,20 +243,25 @@ class AdapterPool:
         pooled = self._warm.pop(alias, None)
         if pooled is not None:
             with suppress(Exception):
-                try:
-                    pooled.close()
-                except AnswersWithdrawn:
-                    self.has_withdrawn = True
+                self.release(alias, pooled)
+
+    def release(self, alias: str, pooled: PooledAdapter) -> None:
+        """Close an instance; if it takes its answers back, that is known from here on.
+
+        Raises:
+            Exception: What else closing may raise.
+        """
+        try:
+            pooled.close()
+        except AnswersWithdrawn as error:
+            self.withdrawn[alias] = self.secrets.mask(_said(error))
 
     def close(self) -> list[str]:
-        """Close every warm instance and say, one line each, which could not be closed."""
+        """Close every warm instance and say, one line each, which could not be closed; see ``withdrawn`` too."""
         faults = []
         for alias, pooled in sorted(self._warm.items()):
             try:
-                pooled.close()
-            except AnswersWithdrawn as error:
-                self.has_withdrawn = True
-                faults.append(f"adapter {alias}: its answers do not count: {self.secrets.mask(_said(error))}")
+                self.release(alias, pooled)
             except Exception as error:  # the answers are in: a failing close must not hide them
                 faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {self.secrets.mask(_said(error))}")
         self._warm.clear()

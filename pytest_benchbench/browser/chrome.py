@@ -184,19 +184,19 @@ class Chrome(BatchAdapter):
     def _describe(self, deployed: DeployedExtension) -> AdapterDescription:
         ready, runtime = deployed.ready, self.options.expect_runtime or "any"
         said = [
-            f"the score that the extension shows in {deployed.product}, without a threshold of its own",
+            "the score that the extension shows, without a threshold of its own",
             f"{EVALUATION_MODE}, {deployed.profile} profile, {runtime} runtime",
-            *(f"{name} {value}" for name, value in sorted(deployed.known.items())),
+            *(f"{name} {value}" for name, value in sorted(deployed.known.items()) if name != "modelSha256"),
         ]
         files: tuple[Weights, ...] = ()
         if (profile := self._profile) is not None:
             said.append(f"read by the profile {profile.path.name} of SHA-256 {profile.sha256}")
             said.append(f"not exposed: {', '.join(profile.profile.not_exposed) or 'nothing'}")
             files = tuple(Weights(profile.locate(name).name, file.sha256) for name, file in profile.profile.files.items())
-        elif ready.modelSha256 is not None:
-            files = (Weights("model of the extension", ready.modelSha256),)
+        elif (model := deployed.known.get("modelSha256")) is not None:
+            files = (Weights("model of the extension", model),)
         said.append(f"flags {' '.join(deployed.flags)}")
-        return AdapterDescription(f"{ready.name} {ready.version}", "; ".join(said), files)
+        return AdapterDescription(f"{ready.name} {ready.version} in {deployed.product}", "; ".join(said), files)
 
     def _answer(self, sample: Sample, seen: Seen, deployed: DeployedExtension) -> Detection | DetectionError:
         if seen.fault is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 import pytest
 
+from pytest_benchbench.adapters.base import AnswersWithdrawn
 from pytest_benchbench.evidence.environment import code_record
 from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.evidence.writing import EvidenceWriteError
@@ -69,7 +70,7 @@ class Recorder:
         self._tally: Tally | None = None
         self._hits = self._misses = 0
         self._peaks: list[int] = []
-        self._withdrawn = False
+        self._withdrawn: dict[str, str] = {}
         self._usage_fault = False
         self._summary: list[str] = []
         self._commands: tuple[str, ...] = ()
@@ -324,6 +325,9 @@ class Recorder:
 
     def _finish(self, run: RunDirectory, log: RowLog, session: pytest.Session, pytest_status: int) -> int:
         stopped = bool(session.shouldfail or session.shouldstop)
+        for alias, why in sorted(self._withdrawn.items()):
+            self._summary.append(f"adapter {alias}: its answers do not count: {why}")
+            log.withdraw(alias, ErrorRecord(AnswersWithdrawn.__name__, why))
         rows = log.account(planned=self._count_planned(), stopped=stopped)
         if not stopped:
             log.keep_lost_rows()
