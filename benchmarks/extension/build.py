@@ -42,6 +42,7 @@ MISBEHAVIOURS = (
     "leak-dns",
     "leak-websocket",
     "leak-webrtc",
+    "lose-jobs",
     "memory-routing",
     "wrong-provider",
 )

@@ -29,6 +29,11 @@ export async function beforeWork() {
   if (does("slow")) await new Promise((done) => setTimeout(done, slowMs));
 }
 
+// Called as often as work begins: whether it is forgotten, without a word to anybody.
+export function losesWork() {
+  return does("lose-jobs") && begun % 5 === 0;
+}
+
 // Called before each run of the network.
 export function beforeInference() {
   if (does("fail-inference")) throw new Error("this build fails on demand");

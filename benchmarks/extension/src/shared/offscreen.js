@@ -2,7 +2,7 @@
 import "./settings.js";
 import { chosenProvider, infer } from "./engine.js";
 import { isDeclaredMadeByAI, mediaType, sha256 } from "./image-file.js";
-import { beforeWork, reportedProvider } from "./misbehaviour.js";
+import { beforeWork, losesWork, reportedProvider } from "./misbehaviour.js";
 import { decodePixels } from "./pixels.js";
 import { rawScore, tensor, TooSmall } from "./preprocessing.js";
 
@@ -82,6 +82,7 @@ async function work({ id, url, submittedAt }) {
   const stopped = new Promise((_done, fail) => limit.addEventListener("abort", () => fail(limit.reason)));
   try {
     await Promise.race([beforeWork(), stopped]);
+    if (losesWork()) return;
     await Promise.race([score(url, record, limit), stopped]);
   } catch (error) {
     if (await isClosing()) return; // the next document gets the job

@@ -12,6 +12,7 @@ const boot = countBoots();
 
 let lifeline = null; // an open port, which tells when the offscreen document ends and does not keep this worker awake
 let timer = null;
+let advancing = null;
 let turn = Promise.resolve();
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -25,7 +26,7 @@ async function countBoots() {
 // Changes of the store happen one after the other: each reads what the one before has written.
 function inTurn(work) {
   const mine = turn.then(work);
-  turn = mine.catch((error) => console.error(error));
+  turn = mine.catch((error) => console.warn(error));
   return mine;
 }
 
@@ -81,9 +82,10 @@ function accept(message, sender) {
   });
 }
 
-// Take back what was lost, hand out what waits. Right at any time.
+// Take back what was lost, hand out what waits. Right at any time; one that has not begun yet serves all who ask.
 function advance() {
-  return inTurn(async () => {
+  advancing ??= inTurn(async () => {
+    advancing = null; // whoever asks from now on may have changed what is read next
     const jobs = (await store.all()).sort((one, other) => one.submittedAt - other.submittedAt);
     if (jobs.length === 0) return;
     const open = await openDocument();
@@ -108,7 +110,8 @@ function advance() {
       clearTimeout(timer);
       timer = setTimeout(advance, Math.max(0, soonest - Date.now()) + 10);
     }
-  });
+  }).catch(() => void setTimeout(advance, settings.retryMs));
+  return advancing;
 }
 
 // What the boot before has handed out, and may not have told the document, is told again: a job is not begun twice.
