@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ class _Shared(NamedTuple):
     transform: str
     resolutionGroup: str | None  # noqa: N815
 
+
+_SHARED_OF = attrgetter(*_Shared._fields)
 
 JOINED = ("baseId", *_Shared._fields)
 """The names that a manifest knows, as a score row has them."""
@@ -119,7 +122,7 @@ class ScoreManifest:
                 if examined.case is None:
                     continue
                 row = examined.case
-            told = _Shared(*[getattr(row, name) for name in _Shared._fields])
+            told = _Shared._make(_SHARED_OF(row))
             group = None if row.splitGroup is None else known.setdefault(row.splitGroup, row.splitGroup)
             base, content = known.setdefault(row.baseId, row.baseId), bytes.fromhex(row.sha256)
             case = ManifestCase(number, base, shared.setdefault(told, told), group, content)

@@ -13,11 +13,11 @@ from pytest_benchbench.manifests.field_types import (
     Digest,
     Identifier,
     Text,
+    all_say_something,
     choice_field,
     described,
     digest_field,
     identifier_field,
-    says_something,
     text_field,
 )
 from pytest_benchbench.manifests.strict_json import Problem
@@ -114,7 +114,7 @@ _texts_of = attrgetter(
 
 def is_told(row: ScoreRow) -> bool:
     """Say whether every text of a row says something."""
-    return all(map(says_something, filter(None, _texts_of(row))))
+    return all_say_something(_texts_of(row))
 
 
 def status_problem(row: ScoreRow) -> Problem | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ from pytest_benchbench.evidence.run_facts import RunFacts
 from pytest_benchbench.evidence.score_manifest import JOINED, ScoreManifest
 from pytest_benchbench.evidence.score_row import TOLD, ScoreRow
 from pytest_benchbench.manifests.faults import FaultLog, ManifestError, shown
+
+_JOINED_OF = attrgetter(*JOINED)
+"""What a row says by the names of ``JOINED``: most rows of evidence say just what their manifest says."""
 
 
 class ScoreError(Exception):
@@ -98,8 +102,11 @@ def _complete(row: ScoreRow, manifest: ScoreManifest, log: FaultLog) -> bool:
     if case is None:
         log.add(row.line, "id", f"{shown(row.id)} does not stand in {manifest.path}")
         return False
+    values = case.values
+    if _JOINED_OF(row) == values:
+        return True
     agrees = True
-    for name, value in zip(JOINED, case.values, strict=True):
+    for name, value in zip(JOINED, values, strict=True):
         said = getattr(row, name)
         if said is None:
             setattr(row, name, value)

@@ -17,6 +17,7 @@ from pytest_benchbench.manifests.field_types import (
     FilePath,
     Identifier,
     Text,
+    all_say_something,
     choice_field,
     described,
     digest_field,
@@ -24,7 +25,6 @@ from pytest_benchbench.manifests.field_types import (
     is_hex,
     path_field,
     path_problem,
-    says_something,
     schema_document,
     surely_allowed,
     text_field,
@@ -113,7 +113,7 @@ def _sound_members(case: DatasetCase, context: RowContext) -> int:
         and case.id.isprintable()
         and (case.path is None or surely_allowed(case.path, context.outside_allowed))
         and (case.label == 0 or case.generatorFamily is not None)
-        and all(map(says_something, filter(None, _texts_of(case))))
+        and all_say_something(_texts_of(case))
     ):
         return 0
     optional = (case.generatorFamily, case.generatorModel, case.path, case.splitGroup, case.resolutionGroup, case.prompt)

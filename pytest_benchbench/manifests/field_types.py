@@ -7,6 +7,7 @@ decoding. The functions here check the same on a decoded row.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, get_args
 
 import msgspec
@@ -106,6 +107,13 @@ def says_something(text: str) -> bool:
     return (text.isprintable() and text != "" and not text.isspace()) or any(
         character.isprintable() and not character.isspace() for character in text
     )
+
+
+def all_say_something(texts: Iterable[str | None]) -> bool:
+    """Say whether each of the texts that are there says something; see ``says_something``."""
+    told = list(filter(None, texts))
+    # most rows are plain: the only white space that can be printed is a space, so what is left of each text can be seen
+    return ("".join(told).isprintable() and all(map(str.strip, told))) or all(map(says_something, told))
 
 
 def is_free_of_nul(text: str) -> bool:

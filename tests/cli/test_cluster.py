@@ -175,4 +175,4 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_read(here):
     write("set.jsonl", picture("a.png", 1))
     result = invoke("cluster", "set.jsonl", "--output", "nowhere/new.jsonl")
     assert result.exit_code == 1
-    assert result.stderr.startswith("nowhere/new.jsonl: there is no folder ")
+    assert result.stderr.startswith("Error: nowhere/new.jsonl: there is no folder ")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.manifests.dataset import DATASET, dataset_schema
-from pytest_benchbench.manifests.field_types import says_something
+from pytest_benchbench.manifests.field_types import all_say_something, says_something
 from pytest_benchbench.manifests.reading import ManifestError, read_manifest
 from pytest_benchbench.manifests.row_reader import RowReader
 from pytest_benchbench.manifests.rows import RowContext
@@ -200,3 +200,10 @@ def test_the_quick_look_accepts_ordinary_rows(row, image, separators):
         reader = RowReader(kind, RowContext(KERNEL_MEDIA_TYPES))
         assert reader.accept(json.dumps(sample, separators=separators).encode()) is not None
         assert reader.accept(json.dumps(sample, separators=separators, sort_keys=True).encode()) is not None
+
+
+@given(
+    st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" \t\xa0\u200b"), min_size=1))
+)
+def test_texts_are_looked_at_together_as_each_alone(texts):
+    assert all_say_something(texts) is all(says_something(text) for text in texts if text)

@@ -166,6 +166,12 @@ def test_a_derivative_that_is_not_required_counts_neither_way():
     assert found.confusion() == (1, 0, 1, 0)
 
 
+@pytest.mark.parametrize(("threshold", "expected"), [(0.7, (1, 0, 1, 1)), (0.71, (0, 1, 2, 0)), (0.1, (1, 0, 0, 2))])
+def test_outcomes_are_those_at_the_threshold_that_is_asked_for(threshold, expected):
+    _, found = outcomes([(0, 0, 0.1, None), (1, 0, 0.7, None), (2, 1, 0.7, None)], threshold=threshold)
+    assert found.confusion() == expected
+
+
 def test_repeating_a_row_changes_nothing():
     _, found = outcomes([*ROWS, *ROWS[:1] * 50], required=2)
     assert found.confusion() == (1, 0, 1, 0)

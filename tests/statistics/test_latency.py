@@ -104,7 +104,9 @@ def test_ranks_of_a_million_values():
     assert 0.95 <= coverage < 0.951
 
 
-@pytest.mark.parametrize(("n", "p", "confidence"), [(-1, 50, 0.95), (9, 0, 0.95), (9, 100, 0.95), (9, 50, 0), (9, 50, 1), (9, 50, 95)])
+@pytest.mark.parametrize(
+    ("n", "p", "confidence"), [(-1, 50, 0.95), (9, 0, 0.95), (9, 100, 0.95), (9, 50, 0), (9, 50, 1), (9, 50, 95)]
+)
 def test_impossible_ranks_are_refused(n, p, confidence):
     with pytest.raises(ValueError, match="no interval of ranks"):
         rank_interval(n, p, confidence)
