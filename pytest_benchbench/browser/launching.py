@@ -43,8 +43,25 @@ _LOG_BYTES = 1 << 16
 _HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "TZ")
 """Variables that the browser gets. Proxies, keys and desktops are not among them."""
 
-_WITH_PIPE = 'exec "$@" 3<&0 0</dev/null 4>/dev/null'
-"""The browser reads its debugging pipe from 3: the pipe that this process holds the other end of."""
+_LOCALE = "C.UTF-8"
+"""In a locale of ASCII, a browser cannot say that its extension is in a folder whose name has other letters."""
+
+_WITH_PIPE = """
+folder=$1; shift
+exec 3<&0 0</dev/null
+{
+  read -r _ <&3
+  for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 $$ || break; sleep 1; done
+  kill -9 $$
+  rm -rf -- "$folder"
+} 2>/dev/null &
+exec "$@" 4>/dev/null
+"""
+"""The browser reads its debugging pipe from 3: the pipe that this process holds the other end of. Nothing is ever written.
+
+When the other end closes, the browser ends. Its folder is removed by ``close``, which ends the waiting shell too, or else,
+where this process was killed, by that shell, a second after the browser.
+"""
 
 
 @dataclass
@@ -164,13 +181,13 @@ def _start(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
     temporary = folder / "tmp"
     temporary.mkdir()
     environment = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
-    environment["HOME"] = str(folder)
+    environment |= {"HOME": str(folder), "LC_ALL": _LOCALE}
     if len(os.fsencode(temporary)) <= _MAX_TEMPORARY_BYTES:
         environment["TMPDIR"] = str(temporary)
     with (folder / "log").open("wb") as log:
         try:
-            return subprocess.Popen(  # noqa: S603 - the shell only moves the pipe; the command is its arguments
-                ["/bin/sh", "-c", _WITH_PIPE, "sh", *command],
+            return subprocess.Popen(  # noqa: S603 - the shell only gets arguments, and moves the pipe
+                ["/bin/sh", "-c", _WITH_PIPE, "sh", str(folder), *command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

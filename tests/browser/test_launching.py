@@ -13,6 +13,7 @@ import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.browser import launching
+from pytest_benchbench.browser.checks import require_extension
 from pytest_benchbench.browser.endpoint import Endpoint
 from pytest_benchbench.browser.errors import LaunchFailed
 from pytest_benchbench.browser.launching import launch_browser
@@ -94,6 +95,14 @@ def test_that_a_long_path_of_temporary_files_is_no_obstacle(chromium, extension,
     assert list(folder.iterdir()) == []
 
 
+def test_that_a_folder_may_have_any_name_whatever_the_locale(chromium, write_extension, tmp_path, monkeypatch):
+    """In a locale of ASCII a browser cannot say where its extension is, and calls the place nothing."""
+    monkeypatch.setenv("LC_ALL", "C")
+    folder = write_extension(tmp_path / "Zoë's größte Erweiterung" / "dist")
+    with launch_browser(chromium.executable, extension=folder, runtime="wasm") as launched, Endpoint(launched.port) as told:
+        assert require_extension(told, folder).path == folder
+
+
 def test_that_each_launch_is_its_own(browser, mortal):
     assert browser.port != mortal.port
     assert browser.pid != mortal.pid
@@ -124,14 +133,14 @@ sys.stdin.read()
 
 
 def test_that_a_browser_ends_with_its_owner(chromium, extension, own_folder, processes_of):
-    """Whatever that dies of; only the folder is left then."""
+    """Whatever that dies of, and so does its folder."""
     environment = {**os.environ, "TMPDIR": str(own_folder)}
     command = [sys.executable, "-c", OWNER, chromium.executable, extension]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as owner:
         pid = int(owner.stdout.readline())
         assert alive(pid)
         owner.kill()
-    wait_until(lambda: not alive(pid) and processes_of(pid) == [])
+    wait_until(lambda: not alive(pid) and processes_of(pid) == [] and list(own_folder.iterdir()) == [])
 
 
 AS_NOBODY = """
