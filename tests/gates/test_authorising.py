@@ -297,7 +297,7 @@ def test_rows_of_the_manifest_that_evidence_lacks_are_named(release):
     missing = release.bases["real-7"].pop()
     decision = release.decide(manifest=manifest)
     (rule,) = [rule for rule in decision.rules if rule.id == "nothing_missing"]
-    assert (rule.passed, rule.failures, rule.rows) == (False, 1, [missing["id"]])
+    assert (rule.passed, rule.failures, rule.n, rule.rows) == (False, 1, 2000, [missing["id"]])
     (rate,) = [rule for rule in decision.rules if rule.id == "false_positives_upper"]
     assert (rate.n, rate.failures) == (500, 1)
 

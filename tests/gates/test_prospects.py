@@ -141,3 +141,9 @@ def test_the_gate_passes_where_the_chance_is_certain(release, misses, false_posi
     borne = {rule.id: rule.max_failures for rule in prospect(RELEASE, Bases(500, 500, 5, 5), ErrorRates(0.0, 0.0)).rules}
     within = misses <= borne["ai_recall_lower"] and false_positives <= borne["false_positives_upper"]
     assert (decision == "pass") == within
+
+
+@pytest.mark.parametrize(("real", "probability"), [(4, 0.0), (5, 1.0)])
+def test_a_rule_that_counts_has_its_minimum_too(own_policy, real, probability):
+    own = own_policy("metric: real_count, op: '>=', value: 1, min_n: 5")
+    assert prospect(own, Bases(real, 5, 1, 1), ErrorRates(0.0, 0.0)).probability == probability

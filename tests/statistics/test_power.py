@@ -196,6 +196,8 @@ def test_as_many_trials_may_fail_as_are_tried_out():
     always = Rule("observed", "<=", 1.0)
     assert smallest_n(always, MAX_TRIALS) == MAX_TRIALS
     assert smallest_n(always, MAX_TRIALS + 1) is None
+    assert trials_needed(always, 0.0, [0.5], at_least=MAX_TRIALS) == [(MAX_TRIALS, MAX_TRIALS)]
+    assert trials_needed(always, 0.0, [0.5], at_least=MAX_TRIALS + 1) == [None]
 
 
 @few
