@@ -150,12 +150,15 @@ class DeployedExtension:
             extension_origin=self._origin,
             timeout=self._wanted.timeout,
         )
+        lost: BrowserError | None = next((one.fault for one in seen if isinstance(one.fault, BrowserError)), None)
         try:
             time.sleep(_QUIET_S)
             self.check_network()
-        except BrowserGone as error:  # what it requested at last is not known
+        except BrowserGone as error:
+            lost = lost or error
+        if lost is not None:  # what the page, or the browser, requested at last is not known
             for one in seen:
-                one.record, one.fault = None, one.fault or error
+                one.record, one.fault = None, one.fault or lost
         return seen
 
     def check_network(self) -> None:
@@ -164,12 +167,14 @@ class DeployedExtension:
         Raises:
             OutsideRequest: Something leaves the machine.
             BrowserGone: The browser can no longer be watched.
-            CheckFailed: A target could not be watched.
+            CheckFailed: A target could not be watched, or does not answer.
         """
-        self._capture.settle()
+        silent = self._capture.settle()
         self._refuse([str(request) for request in self._capture.outside({self._server.origin, self._origin})])
         if unwatched := self._capture.unwatched:
             raise CheckFailed(f"what {unwatched[0]} requests could not be watched")
+        if silent:
+            raise CheckFailed(f"what {silent[0]} requests is not known: it does not answer, it is busy or has crashed")
 
     def _refuse(self, outside: list[str]) -> None:
         if outside:

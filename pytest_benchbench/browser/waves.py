@@ -45,6 +45,14 @@ SILENCE_S: Final = 5.0
 _CRASH_S: Final = 5.0
 """How long ending the process of a page may take, seconds."""
 
+_PART_S: Final = 10.0
+"""How long what listens for the end of a page may take, seconds."""
+
+_PART: Final = """(async () => {
+  for (let looks = 0; looks < 20 && !document.hidden; looks++) await new Promise(done => setTimeout(done, 50));
+  for (const kind of ["beforeunload", "pagehide", "unload"]) dispatchEvent(new PageTransitionEvent(kind));
+})()"""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -232,7 +240,18 @@ class _opened:  # noqa: N801 - a context manager, used as a function
         if isinstance(error, CallTimedOut):  # a page that is kept busy does not let itself be closed, and goes on
             with suppress(BrowserError):
                 self._tab.call("Page.crash", timeout=_CRASH_S)
+        elif error is None:
+            with suppress(BrowserError):  # it is gone already
+                self._part()
         self._close()
+
+    def _part(self) -> None:
+        """Let what listens for the end of the page act now: what a page requests while it is closed, nobody is told."""
+        front = self._endpoint.open_tab()
+        try:
+            self._tab.evaluate(_PART, timeout=_PART_S)
+        finally:
+            self._endpoint.close_tab(front)
 
     def _close(self) -> None:
         with suppress(BrowserError):  # it is gone already

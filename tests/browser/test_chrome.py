@@ -18,10 +18,12 @@ from pytest_benchbench.browser.deployed import OutsideRequest
 from pytest_benchbench.browser.endpoint import Endpoint
 from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CheckFailed
 from pytest_benchbench.browser.launching import launch_browser
+from pytest_benchbench.browser.network_capture import NetworkCapture
 
 PUPPET = Path(__file__).parent / "puppet"
 
 SCORES, IN_THE_WORLD, NEVER, NO_JSON, DISABLED = range(100, 105)
+BUSY = 105
 OTHER_BYTES, ON_WEBGPU, BY_METADATA, WITHOUT_DIGEST, LEAKS, OTHER_MODEL, NO_PROBABILITY, WITH_PATHS = range(107, 115)
 
 
@@ -156,6 +158,35 @@ def test_a_request_that_leaves_the_machine_fails_all_rows_from_then_on_and_the_r
             ask(adapter, width)
     with pytest.raises(OutsideRequest):
         adapter.close()
+
+
+@pytest.mark.parametrize(("width", "named"), [(118, "parting"), (119, "hidden")])
+def test_what_a_page_sends_when_it_ends_is_seen(opened, width, named):
+    adapter = opened()
+    with pytest.raises(OutsideRequest, match=rf"http://192\.0\.2\.1/{named}"):
+        ask(adapter, width)
+    with suppress(OutsideRequest):  # as before
+        adapter.close()
+
+
+def test_no_answer_counts_of_a_page_that_is_kept_busy_since_what_it_requested_at_last_is_not_known(opened):
+    adapter = opened(timeout=3)
+    assert [answer.type for answer in ask(adapter, SCORES, BUSY)] == ["CallTimedOut"] * 2
+    assert ask(adapter, SCORES)[0].status == "scored"
+
+
+def test_a_page_that_does_not_say_what_it_requests_fails_the_wave(opened, monkeypatch):
+    adapter = opened()
+    monkeypatch.setattr(NetworkCapture.settle, "__defaults__", (0.5,))
+    with Endpoint(adapter.deployed._launched.port) as endpoint:
+        tab = endpoint.open_tab()
+        tab.evaluate("void setTimeout(() => { for (;;); })")
+        with pytest.raises(CheckFailed, match="what page about:blank requests is not known: it does not answer"):
+            ask(adapter, SCORES)
+        with suppress(BrowserError):
+            tab.call("Page.crash", timeout=2)
+        endpoint.close_tab(tab)
+    assert ask(adapter, SCORES)[0].status == "scored"
 
 
 def test_a_request_after_the_last_wave_takes_the_answers_back(opened):

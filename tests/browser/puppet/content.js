@@ -42,6 +42,14 @@
     115: (image) => image.setAttribute("data-benchbench-result", "x".repeat(200000)),
     117: (image) =>
       document.addEventListener("visibilitychange", async () => document.hidden || say(image, await hashed(image))),
+    118: async (image) => {
+      addEventListener("pagehide", () => navigator.sendBeacon("http://192.0.2.1/parting", "x"));
+      say(image, await hashed(image));
+    },
+    119: async (image) => {
+      document.addEventListener("visibilitychange", () => navigator.sendBeacon("http://192.0.2.1/hidden", "x"));
+      say(image, await hashed(image));
+    },
     116: (image) => {
       document.title = "failed: no memory"; // what a profile may call failure
     },
