@@ -118,7 +118,7 @@ class PooledAdapter:
     Attributes:
         alias: What the run calls it.
         name: The registered name.
-        values: The options it was given, as text and without their secrets.
+        values: The options it was given, as text, without their secrets and without where files lie.
         load_ms: Wall time of ``load`` once it has happened.
         calls: How many times it has been asked.
         refused_loading: Network connections that were refused while it was loaded; counted by who guards the network.
@@ -127,7 +127,7 @@ class PooledAdapter:
     def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter], secrets: Secrets = NO_SECRETS) -> None:
         self.alias = choice.alias
         self.name = choice.name
-        self.values = secrets.shown(choice)
+        self.values = secrets.recorded(choice)
         self._secrets = secrets
         self.load_ms: float | None = None
         self.calls = 0

@@ -48,7 +48,7 @@ class ChromeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None
-    launch: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
+    launch: Annotated[str, msgspec.Meta(min_length=1, max_length=4096, extra={"path": True})] | None = None
     extension: Path | None = None
     expect_runtime: Literal["wasm", "webgpu"] | None = None
     wave: Annotated[int, msgspec.Meta(ge=1, le=MAX_WAVE)] = 48

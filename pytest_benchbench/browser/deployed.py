@@ -20,7 +20,7 @@ from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.browser.image_server import ImageServer
 from pytest_benchbench.browser.installed import find_browser
 from pytest_benchbench.browser.launching import LaunchedBrowser, launch_browser
-from pytest_benchbench.browser.netlog import read_net_log
+from pytest_benchbench.browser.netlog import NetLogError, read_net_log
 from pytest_benchbench.browser.network_capture import NetworkCapture
 from pytest_benchbench.browser.profile import LoadedProfile
 from pytest_benchbench.browser.profile_steps import run_setup
@@ -37,6 +37,10 @@ _LOGS = 1000
 
 class OutsideRequest(BrowserError, AnswersWithdrawn):  # noqa: N818 - named for what happened
     """The extension, or a page, asked for something outside of loopback and of the extension itself."""
+
+
+class TrafficUnknown(BrowserError, AnswersWithdrawn):  # noqa: N818 - named for what happened
+    """The log by which the browser's traffic was to be judged tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,7 @@ class DeployedExtension:
         Raises:
             OutsideRequest: Something was requested that leaves the machine, by what the pages did or by the browser's log,
                 which also knows what its service workers and WebRTC did.
+            TrafficUnknown: There is to be a log, and it cannot be judged.
         """
         try:
             if self.alive:
@@ -211,7 +216,11 @@ class DeployedExtension:
         finally:
             self._held.close()
         if self._launched is not None and (log := self._launched.net_log) is not None:
-            self._refuse([str(seen) for seen in read_net_log(log).outside({self._server.origin, self._origin})])
+            try:
+                outside = read_net_log(log).outside({self._server.origin, self._origin})
+            except NetLogError as error:
+                raise TrafficUnknown(f"what the browser sent is not known: {error}") from None
+            self._refuse([str(seen) for seen in outside])
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pytest_benchbench import AdapterUnavailable, Detection, DetectionError, Sample
+from pytest_benchbench import AdapterUnavailable, AnswersWithdrawn, Detection, DetectionError, Sample
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
 from pytest_benchbench.browser.chrome import Chrome, ChromeOptions
 from pytest_benchbench.browser.deployed import OutsideRequest
@@ -267,6 +267,16 @@ def test_the_log_of_the_browsers_traffic_is_written_and_never_overwritten(opened
     adapter.close()
     assert log.read_text() == "mine"
     assert (tmp_path / "net-2.json").stat().st_size > 0
+
+
+def test_a_log_that_tells_nothing_takes_the_answers_back(opened, tmp_path):
+    log = tmp_path / "net.json"
+    adapter = opened(net_log=log)
+    ask(adapter, SCORES)
+    os.kill(adapter.deployed.process_id, signal.SIGKILL)
+    log.write_text("")
+    with pytest.raises(AnswersWithdrawn, match=r"what the browser sent is not known: .*net\.json"):
+        adapter.close()
 
 
 def test_without_a_browser_it_is_unavailable_with_what_to_install():

@@ -72,6 +72,8 @@ def test_every_row_is_measured_by_what_is_deployed(by_contract, samples):
     assert [row["batch"]["size"] for row in evidence.values()] == [3, 3, 3, 2, 2]
     assert sum(row["detection"]["scorer"]["first"] for row in evidence.values()) == 1
     assert (directory / "summary.json").is_file()
+    for row in evidence.values():  # what lies where on this machine is nobody's business
+        assert not any("/" in value for value in row["adapter"]["options"].values())
 
 
 def test_the_documented_profile_reads_the_same_scores_off_a_stranger(by_contract, run, samples, build_extension, tmp_path):
@@ -112,3 +114,12 @@ def test_a_request_that_leaves_the_machine_fails_the_run_and_is_named(run):
     assert code == 1
     assert {row["outcome"] for row in evidence.values()} == {"error"}
     assert "OutsideRequest: it asked outside of this machine: http://192.0.2.1/leak" in output
+
+
+def test_what_only_the_log_has_seen_takes_the_answers_back(run, samples, build_extension, tmp_path):
+    options = f"extension={build_extension(misbehave=('leak-webrtc',))},net_log={tmp_path / 'net.json'}"
+    code, output, evidence, _ = run(samples[:1], options)
+    assert code == 1
+    assert "its answers do not count: it asked outside of this machine" in output
+    assert {row["outcome"] for row in evidence.values()} == {"error"}
+    assert {row["error"]["type"] for row in evidence.values()} == {"AnswersWithdrawn"}
