@@ -260,6 +260,17 @@ def test_evidence_tells_by_itself_that_one_image_counts_as_several_bases(directo
     assert images_of_run(directories, score_files, shown) == found
 
 
+def test_a_manifest_tells_of_images_that_evidence_does_not(directories, score_files):
+    rows = [score_files.row(name, 0, 0.1) for name in ("r1", "r2", "r3")]
+    manifest = score_files.manifest(rows)
+    manifest.write_text(manifest.read_text().replace(digest_of("r3"), digest_of("r1")))
+    evidence = [score_files.evidence_row(row) for row in rows]
+    for row in evidence:
+        row["artifact"]["sha256"] = ""
+    decision = decide_recorded(directories.write("run", evidence), lenient(), manifests=[manifest])
+    assert broken(decision)["one_base_per_image"] == ["r1", "r3"]
+
+
 def test_plain_rows_do_not_tell_what_they_showed(small):
     assert "one_base_per_image" not in {rule.id for rule in small().decide().rules}
 

@@ -267,6 +267,7 @@ def test_a_rule_below_its_minimum_is_implied_by_nothing(hundred):
             "a: cannot be computed, required >= 1 (n 0)",
         ),
         (DecidedRule(id="a", passed=False, observed="lazy", required="preflight"), "a: lazy, required preflight"),
+        (DecidedRule(id="a", passed=True, observed=1 / 3, required="<= 0.5"), "a: 0.3333333333, required <= 0.5"),
     ],
 )
 def test_a_rule_is_described_in_one_line(rule, text):

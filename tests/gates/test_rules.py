@@ -265,7 +265,8 @@ def test_an_adapter_without_decisions_cannot_be_computed(row):
 
 
 def test_a_rate_of_nothing_cannot_be_computed():
-    assert measure_one(rate(">=", 0.5), []).passed is None
+    found = measure_one(rate(">=", 0.5, slice={"state": "marked"}), [])
+    assert (found.passed, found.slice, found.n) == (None, {"state": "marked"}, 0)
 
 
 def test_a_rate_of_nothing_fails_a_minimum():
@@ -278,6 +279,7 @@ def test_each_value_of_a_slice_is_decided_apart(row):
         row("b", source="x", status="not_detected"),
         row("c", source="y"),
         row("d", source="y", state="attacked", status="not_detected"),
+        row("e", source="z", state="attacked"),
     ]
     found = measure(count("mismatch_count", slice={"source": "*", "state": "marked"}), rows)
     assert [(one.slice, one.observed, one.n, one.passed) for one in found] == [

@@ -279,6 +279,15 @@ def test_rows_that_do_not_say_their_value_cannot_be_decided():
     assert told == {"*": None, "camera-a": True}
 
 
+@pytest.mark.parametrize("name", ["transform", "resolutionGroup"])
+def test_rows_that_do_not_say_their_derivative_cannot_be_decided(name):
+    rows = [score_row("r0", PAIRS[0], 0.1), score_row("r1", PAIRS[0], 0.1)]
+    setattr(rows[0], name, None)
+    *_, last = found(rule_of("real_recall", slice={name: "*"}), rows)
+    assert (last.slice, last.n, last.passed) == ({name: "*"}, 0, None)
+    assert last.reason == "there are rows that do not say which value they have"
+
+
 def test_a_base_is_in_a_slice_with_all_its_rows():
     rows = [score_row("r0", pair, 0.9 if pair == PAIRS[0] else 0.1) for pair in PAIRS]
     rows[0].source = "elsewhere"  # the only failing row: labelled away from its source
@@ -318,6 +327,16 @@ def test_too_many_derivatives_are_not_decided(monkeypatch):
     assert its.reason.endswith("derivatives of 1 bases: they are not decided apart")
     (its,) = found(rule_of("real_recall", slice={"source": "*"}), rows[:1])
     assert its.passed is True
+
+
+@pytest.mark.parametrize("metric", ["terminal_count", "real_count", "real_recall", "brier", "balanced_accuracy"])
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_minimum_of_bases_is_met_by_as_many(metric, over):
+    rows = [score_row("r0", PAIRS[0], 0.1), score_row("r1", PAIRS[0], 0.1)]
+    if metric == "balanced_accuracy":
+        rows[1] = score_row("a0", PAIRS[0], 0.9)
+    (its,) = found(rule_of(metric, min_n=2 + over), rows)
+    assert its.passed is (over == 0)
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])

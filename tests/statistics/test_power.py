@@ -192,6 +192,11 @@ def test_smallest_n_is_the_first_that_holds(rule, failures):
     assert first == max(failures, 1) or not holds(rule, failures, first - 1)
 
 
+@pytest.mark.parametrize(("op", "failures", "holding"), [("<=", 1, True), ("<", 1, False), (">=", 1, True), (">", 1, False)])
+def test_each_operator_at_its_very_bound(op, failures, holding):
+    assert holds(Rule("observed", op, 0.5), failures, 2) is holding
+
+
 def test_as_many_trials_may_fail_as_are_tried_out():
     always = Rule("observed", "<=", 1.0)
     assert smallest_n(always, MAX_TRIALS) == MAX_TRIALS
