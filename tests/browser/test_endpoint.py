@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
-from pytest_benchbench.browser.endpoint import Endpoint
+from pytest_benchbench.browser.endpoint import Endpoint, find_socket
 from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CallRefused, TabGone
 
 
@@ -319,3 +319,13 @@ def test_that_a_missing_package_is_told(monkeypatch, package):
         Endpoint(1)
     assert caught.value.install == "pip install 'pytest-benchbench[browser]'"
     assert package in caught.value.reason
+
+
+def test_that_the_browser_refuses_a_socket_that_names_another_origin(browser):
+    import websocket
+
+    path, _ = find_socket(("127.0.0.1", browser.port), 60)
+    address = f"ws://127.0.0.1:{browser.port}{path}"
+    with pytest.raises(websocket.WebSocketBadStatusException, match="403"):
+        websocket.create_connection(address, origin="http://elsewhere.example", timeout=60)
+    websocket.create_connection(address, suppress_origin=True, timeout=60).close()

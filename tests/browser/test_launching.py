@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
-from pytest_benchbench.browser import launching
+from pytest_benchbench.browser import flags, launching
 from pytest_benchbench.browser.checks import require_extension
 from pytest_benchbench.browser.endpoint import Endpoint
 from pytest_benchbench.browser.errors import LaunchFailed
@@ -273,3 +273,15 @@ def test_what_a_page_gets_of_a_graphics_card(chromium, extension, serve, runtime
         tab = endpoint.open_tab(serve())
         tab.wait_for("Page.loadEventFired")
         assert tab.evaluate(ADAPTER) in answer
+
+
+def test_that_switching_graphics_off_does_not_switch_webgpu_off(chromium, extension, serve, monkeypatch):
+    monkeypatch.setitem(flags.OF_RUNTIME, "webgpu", ("--disable-gpu", "--enable-unsafe-webgpu"))
+    with (
+        launch_browser(chromium.executable, extension=extension, runtime="webgpu") as launched,
+        Endpoint(launched.port) as endpoint,
+    ):
+        assert "--disable-gpu" in launched.command_line
+        tab = endpoint.open_tab(serve())
+        tab.wait_for("Page.loadEventFired")
+        assert tab.evaluate(ADAPTER) is not None

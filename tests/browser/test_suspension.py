@@ -99,3 +99,16 @@ def test_jobs_that_live_in_the_worker_are_lost_with_it_and_end_as_timeouts(chrom
     lives = {(answer.scorer["submitBoot"], answer.scorer["deliverBoot"]) for answer in answers if answer.status == "scored"}
     assert all(taken == delivered for taken, delivered in lives), "nothing outlives the worker"
     assert all("no answer within 20 s" in answer.reason for answer in answers if answer.status == "timeout")
+
+
+def test_a_worker_ends_by_itself_although_the_browser_is_watched_and_the_next_one_goes_on(chrome, browser, picture):
+    # the browser's own patience with idle workers, some thirty seconds, is what there is to wait for
+    (before,) = chrome.detect_batch([picture(9000)])
+    with Endpoint(browser.port) as endpoint:
+        until = time.monotonic() + PATIENCE
+        while any(found.type == "service_worker" for found in endpoint.targets()):
+            assert time.monotonic() < until, "something keeps the worker awake"
+            time.sleep(0.1)
+    (after,) = chrome.detect_batch([picture(9001)])
+    assert after.status == "scored"
+    assert after.scorer["submitBoot"] > before.scorer["deliverBoot"]
