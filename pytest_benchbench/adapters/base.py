@@ -49,6 +49,10 @@ class AdapterUnavailable(Exception):  # noqa: N818 - a state of the machine, not
         return self.reason if self.install is None else f"{self.reason} (install: {self.install})"
 
 
+class AnswersWithdrawn(Exception):  # noqa: N818 - what it says, and no fault of closing
+    """Raised by ``close``: what was found out at the end takes back the answers that were given. The run fails."""
+
+
 class Detection(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an adapter answered about one sample.
 
@@ -201,7 +205,12 @@ class Adapter(ABC):
         return None
 
     def close(self) -> None:  # noqa: B027 - optional
-        """Release what ``load`` took."""
+        """Release what ``load`` took.
+
+        Raises:
+            AnswersWithdrawn: The answers that were given do not count: every row of the session that was asked under the
+                adapter's alias becomes an ``error``.
+        """
 
     @abstractmethod
     def describe(self) -> AdapterDescription:

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable
+from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, AnswersWithdrawn
 from pytest_benchbench.adapters.registry import ADAPTER_NAME, AdapterRegistry
 from pytest_benchbench.adapters.secrets import NO_SECRETS, Secrets, secret_options
 
@@ -118,7 +118,7 @@ class PooledAdapter:
     Attributes:
         alias: What the run calls it.
         name: The registered name.
-        values: The options it was given, as text and without their secrets.
+        values: The options it was given, as text, without their secrets and without where files lie.
         load_ms: Wall time of ``load`` once it has happened.
         calls: How many times it has been asked.
         refused_loading: Network connections that were refused while it was loaded; counted by who guards the network.
@@ -127,7 +127,7 @@ class PooledAdapter:
     def __init__(self, choice: AdapterChoice, make: Callable[[], Adapter], secrets: Secrets = NO_SECRETS) -> None:
         self.alias = choice.alias
         self.name = choice.name
-        self.values = secrets.shown(choice)
+        self.values = secrets.recorded(choice)
         self._secrets = secrets
         self.load_ms: float | None = None
         self.calls = 0
@@ -198,6 +198,7 @@ class AdapterPool:
 
     Attributes:
         secrets: What must not be shown of the options and of the environment.
+        withdrawn: Why answers do not count, by the alias of an instance that took them back when it was closed.
     """
 
     def __init__(
@@ -214,6 +215,7 @@ class AdapterPool:
         self._directory = directory
         self._network_allowed = network_allowed
         self._warm: dict[str, PooledAdapter] = {}
+        self.withdrawn: dict[str, str] = {}
 
     def warm(self, alias: str) -> PooledAdapter:
         """Give the instance that this process keeps."""
@@ -241,14 +243,25 @@ class AdapterPool:
         pooled = self._warm.pop(alias, None)
         if pooled is not None:
             with suppress(Exception):
-                pooled.close()
+                self.release(alias, pooled)
+
+    def release(self, alias: str, pooled: PooledAdapter) -> None:
+        """Close an instance; if it takes its answers back, that is known from here on.
+
+        Raises:
+            Exception: What else closing may raise.
+        """
+        try:
+            pooled.close()
+        except AnswersWithdrawn as error:
+            self.withdrawn[alias] = self.secrets.mask(_said(error))
 
     def close(self) -> list[str]:
-        """Close every warm instance and say, one line each, which could not be closed."""
+        """Close every warm instance and say, one line each, which could not be closed; see ``withdrawn`` too."""
         faults = []
         for alias, pooled in sorted(self._warm.items()):
             try:
-                pooled.close()
+                self.release(alias, pooled)
             except Exception as error:  # the answers are in: a failing close must not hide them
                 faults.append(f"adapter {alias}: close failed: {type(error).__name__}: {self.secrets.mask(_said(error))}")
         self._warm.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 from urllib.parse import quote
 
@@ -61,6 +62,22 @@ def secret_options(options: type[msgspec.Struct]) -> frozenset[str]:
     return frozenset(secret)
 
 
+def path_options(options: type[msgspec.Struct]) -> frozenset[str]:
+    """Name the options of a class that are paths, as they are written on the command line.
+
+    They are of type ``Path``, or declared so where a name may stand too: ``Annotated[str, Meta(extra={"path": True})]``.
+    """
+    return frozenset(
+        field.encode_name
+        for field in msgspec.structs.fields(options)
+        if any(kind is Path or _is_declared_path(kind) for kind in _kinds(field.type))
+    )
+
+
+def _is_declared_path(kind: Any) -> bool:
+    return isinstance(kind, msgspec.Meta) and (kind.extra or {}).get("path") is True
+
+
 def _kinds(annotation: Any) -> Iterable[Any]:
     yield annotation
     for inner in get_args(annotation):
@@ -74,10 +91,17 @@ class Secrets:
     Args:
         options: For each alias the secret options with their values.
         variables: Values of secret environment variables.
+        paths: For each alias the options that are paths.
     """
 
-    def __init__(self, options: Mapping[str, Mapping[str, str]], variables: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        options: Mapping[str, Mapping[str, str]],
+        variables: Iterable[str] = (),
+        paths: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         self._options = options
+        self._paths = paths or {}
         given = {value for values in options.values() for value in values.values()}
         known = {value for value in given if len(value) >= LEAST_OPTION_CHARACTERS and value.lower() not in _ORDINARY}
         known |= {value for value in variables if len(value) >= LEAST_VARIABLE_CHARACTERS}
@@ -97,15 +121,16 @@ class Secrets:
             registry: The adapters, which declare what is secret; of one that cannot be imported the names alone tell.
             environment: The environment variables.
         """
-        options = {}
+        options, paths = {}, {}
         for choice in choices:
             if choice.values:
                 try:
-                    names = secret_options(registry.resolve(choice.name).Options)
+                    accepted = registry.resolve(choice.name).Options
+                    names, paths[choice.alias] = secret_options(accepted), path_options(accepted)
                 except Exception:  # who uses the adapter says what is wrong with it
                     names = frozenset(filter(is_secret_name, choice.values))
                 options[choice.alias] = {name: value for name, value in choice.values.items() if name in names}
-        return cls(options, (value for name, value in environment.items() if is_secret_name(name)))
+        return cls(options, (value for name, value in environment.items() if is_secret_name(name)), paths)
 
     def __bool__(self) -> bool:
         return self._pattern is not None
@@ -114,6 +139,11 @@ class Secrets:
         """Give the options of an adapter as they may be shown."""
         secret = self._options.get(choice.alias, {})
         return {name: HIDDEN if name in secret and value else value for name, value in choice.values.items()}
+
+    def recorded(self, choice: AdapterChoice) -> dict[str, str]:
+        """Give the options of an adapter as evidence keeps them: of a path its last part, not where it lies on a machine."""
+        paths = self._paths.get(choice.alias, frozenset())
+        return {name: Path(value).name if name in paths else value for name, value in self.shown(choice).items()}
 
     def argument(self, text: str) -> str:
         """Give a word of the command line as it may be shown."""

@@ -13,6 +13,7 @@ INTERRUPTED = 130
 
 _COMMANDS = {
     "adapters": "What can be asked here, and why the rest cannot.",
+    "browser-proof": "Prove that an extension sends nothing.",
     "calibrate": "Fit how raw scores become probabilities.",
     "cluster": "Propose split groups for images that look alike.",
     "compare": "Say what changed between two runs.",
@@ -54,7 +55,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        command: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return command
 
 

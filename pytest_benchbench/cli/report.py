@@ -12,6 +12,7 @@ from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.writing import encode_document
+from pytest_benchbench.reports.deployed_schema import deployed_summary_schema
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
@@ -38,7 +39,8 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(encode_document(report_schema()).decode(), nl=False)
+        schema = report_schema() if parameter.name == "schema" else deployed_summary_schema()
+        click.echo(encode_document(schema).decode(), nl=False)
         context.exit()
 
 
@@ -70,6 +72,14 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
     callback=_schema,
     help="Print the JSON Schema of report.json, and do nothing else.",
 )
+@click.option(
+    "--summary-schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of summary.json, and do nothing else.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(
     runs: tuple[Path, ...],
@@ -81,6 +91,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Sum up one or several runs in a new folder: report.json, report.md, report.html and the exports that are asked for.
+
+    Where rows are of a deployed scorer, summary.json says what they took.
 
     A RUN is the directory of a run, merged ones included, or a file of evidence. Each is an independent process that ran the
     same cases; what they disagree about is listed. Runs in which a case id or an adapter's name means different things are

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pytest_benchbench.evidence.grouping import standing
-from pytest_benchbench.evidence.observation import SETTLED
+from pytest_benchbench.evidence.grouping import VERDICT_STANDINGS, standing
 from pytest_benchbench.evidence.reading import EvidenceError, SettledRow
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.repeated_run import RepeatedRun, read_repeated_run
@@ -131,15 +130,17 @@ def score_row(settled: SettledRow) -> ScoreRow:
     return scored
 
 
+def status_of(settled: SettledRow) -> str:
+    """Say how a row ended: as ``standing`` does, and an error by the terminal name that its scorer gave it, if any."""
+    found, status = standing(settled), settled.row.detection.status
+    return status if found == "error" and status in TERMINAL else found
+
+
 def _status(settled: SettledRow) -> str:
-    status = settled.row.detection.status
-    if settled.outcome in SETTLED:
-        if settled.unstable:
-            return "unstable"
-        if standing(settled) != "scored":
-            raise ScoreProblemError([("detection.status", f"{shown(status)} is a verdict, not a score")])
-        return "scored"
-    return status if settled.outcome == "error" and status in TERMINAL else settled.outcome
+    status = status_of(settled)
+    if status in VERDICT_STANDINGS and status != "scored":
+        raise ScoreProblemError([("detection.status", f"{shown(status)} is a verdict, not a score")])
+    return status
 
 
 def _is_sound(row: ScoreRow) -> bool:

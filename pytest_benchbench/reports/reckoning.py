@@ -1,4 +1,4 @@
-"""Report and gate from one pass over the evidence."""
+"""Report, summary of deployed scorers and gate from one pass over the evidence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.gates.decision import Decider, Decision, EvidenceFacts
 from pytest_benchbench.gates.policy import LoadedPolicy
+from pytest_benchbench.reports.deployed_summary import DeployedSummary
 from pytest_benchbench.reports.summary import Summary
 
 
@@ -20,10 +21,12 @@ class Reckoning:
 
     Attributes:
         report: The content of ``report.json``; see ``build_report``.
+        deployed: The content of ``summary.json``; ``None`` where no row is of a deployed scorer.
         decision: The content of ``gate.json``; ``None`` without a policy.
     """
 
     report: dict[str, Any]
+    deployed: dict[str, Any] | None
     decision: Decision | None
 
 
@@ -57,9 +60,9 @@ def reckon(
     Raises:
         EvidenceError: A line that counts is not a row of evidence, contradicts itself, or one of ``also`` refuses it.
     """
-    summary = Summary()
+    summary, deployed = Summary(), DeployedSummary()
     decider = None if policy is None else Decider(policy)
-    evidence.feed(*also, summary.add, *([decider.add] if decider else []))
+    evidence.feed(*also, summary.add, deployed.add, *([decider.add] if decider else []))
     facts = EvidenceFacts(
         lost=lost,
         left_out=left_out,
@@ -71,5 +74,6 @@ def reckon(
         manifests=manifests,
         held_out_unverified=held_out_unverified,
     )
-    report = summary.report(evidence.path.name, evidence.sha256, run)
-    return Reckoning(report, None if decider is None else decider.decision(facts))
+    source = evidence.path.name, evidence.sha256
+    decision = None if decider is None else decider.decision(facts)
+    return Reckoning(summary.report(*source, run), deployed.document(source), decision)

@@ -18,6 +18,7 @@ from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports import html
+from pytest_benchbench.reports.deployed_summary import SUMMARY, DeployedSummary
 from pytest_benchbench.reports.export import EXPORTS, Export
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.repeated import Progress, report_on
@@ -112,14 +113,18 @@ def _fill(
 ) -> dict[str, Any]:
     with ExitStack() as stack:
         exports: list[Export] = []
+        deployed = DeployedSummary()
         for name in dict.fromkeys(formats):
             exports.append(EXPORTS[name](folder / f"rows.{name}"))
             stack.callback(exports[-1].abandon)
         rows_for = () if cases is None else (cases.add,)
-        document = report_on(runs, by=by, exports=exports, also=rows_for, progress=progress)
+        document = report_on(runs, by=by, exports=[*exports, deployed], also=rows_for, progress=progress)
         for export in exports:
             export.close()
     write_atomically(folder / REPORT, encode_document(document))
+    summary = deployed.document(*((run.evidence.path.name, run.evidence.sha256) for run in runs.runs))
+    if summary is not None:
+        write_atomically(folder / SUMMARY, encode_document(summary))
     write_atomically(folder / MARKDOWN, render_markdown(document).encode())
     return document
 

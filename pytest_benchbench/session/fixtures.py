@@ -53,7 +53,7 @@ def cold_adapter(request: pytest.FixtureRequest) -> Iterator[Adapter]:
     try:
         yield _loaded(item, item.cold)
     finally:
-        item.cold.close()
+        item.plan.pool.release(item.group.name, item.cold)
         item.cold = None
 
 

@@ -22,6 +22,7 @@ from pytest_benchbench.evidence.recorded_run import EVIDENCE, REPORT, RUN, Recor
 from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports import html
+from pytest_benchbench.reports.deployed_summary import SUMMARY
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -165,5 +166,7 @@ def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> N
     if reckoning.decision is not None:
         write_atomically(directory / "gate.json", encode_document(reckoning.decision))
     write_atomically(directory / REPORT, encode_document(reckoning.report))
+    if reckoning.deployed is not None:
+        write_atomically(directory / SUMMARY, encode_document(reckoning.deployed))
     write_atomically(directory / "report.md", render_markdown(reckoning.report).encode())
     write_atomically(directory / RUN, encode_document(document))

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 import pytest
 
+from pytest_benchbench.adapters.base import AnswersWithdrawn
 from pytest_benchbench.evidence.environment import code_record
 from pytest_benchbench.evidence.observation import ErrorRecord
 from pytest_benchbench.evidence.writing import EvidenceWriteError
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.crashes import PROCESS_DIED
-from pytest_benchbench.session.exit_status import INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
+from pytest_benchbench.session.exit_status import FAILED, INCOMPLETE, NO_TESTS_COLLECTED, RunFacts, exit_status
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.opening import check_ledger_of, open_test_split
 from pytest_benchbench.session.properties import SentProperties
@@ -69,6 +70,7 @@ class Recorder:
         self._tally: Tally | None = None
         self._hits = self._misses = 0
         self._peaks: list[int] = []
+        self._withdrawn: dict[str, str] = {}
         self._usage_fault = False
         self._summary: list[str] = []
         self._commands: tuple[str, ...] = ()
@@ -257,6 +259,7 @@ class Recorder:
         if tally.peak_bytes is not None:
             self._peaks.append(tally.peak_bytes)
         self._summary += tally.faults
+        self._withdrawn |= tally.withdrawn
 
     # the session ends
 
@@ -322,6 +325,9 @@ class Recorder:
 
     def _finish(self, run: RunDirectory, log: RowLog, session: pytest.Session, pytest_status: int) -> int:
         stopped = bool(session.shouldfail or session.shouldstop)
+        for alias, why in sorted(self._withdrawn.items()):
+            self._summary.append(f"adapter {alias}: its answers do not count: {why}")
+            log.withdraw(alias, ErrorRecord(AnswersWithdrawn.__name__, why))
         rows = log.account(planned=self._count_planned(), stopped=stopped)
         if not stopped:
             log.keep_lost_rows()
@@ -332,6 +338,8 @@ class Recorder:
             self._is_empty_shard() or (self._earlier is not None and not rows.left_out)
         ):
             pytest_status = 0  # other shards have the rows, or everything was done before
+        if self._withdrawn and pytest_status == 0:
+            pytest_status = FAILED
         if not rows.left_out and not rows.lost:
             self._note_idle_expectations(log)
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}

@@ -159,6 +159,16 @@ class RowLog:
         if node is not None and (found := self._find(node)) is not None:
             self.keep(nodeid, unobserved_row(node, *found, error, outcome), worker=worker, same_attempt=same_attempt)
 
+    def withdraw(self, adapter: str, error: ErrorRecord) -> None:
+        """Keep that the answers of this session under an adapter's alias do not count: every such try is an error.
+
+        Raises:
+            EvidenceWriteError: It cannot be written.
+        """
+        for nodeid in sorted(self._answered):
+            if (node := CaseNode.parse(nodeid)) is not None and node.adapter == adapter:
+                self.keep_unobserved(nodeid, error, same_attempt=True)
+
     def keep_death(self, died: RowInFlight, error: ErrorRecord) -> None:
         """Keep that an earlier process died over a row, at the try that it had noted.
 

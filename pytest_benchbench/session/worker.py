@@ -18,6 +18,7 @@ class Tally(msgspec.Struct, frozen=True):
         decode_hits: Artifacts that were decoded already when they were needed.
         decode_misses: Artifacts that were decoded.
         faults: Adapters that could not be closed, one line each.
+        withdrawn: Why answers do not count, by the alias of an adapter that took them back when it was closed.
         peak_bytes: Largest resident set of the process; ``None`` where the system does not say.
     """
 
@@ -26,6 +27,7 @@ class Tally(msgspec.Struct, frozen=True):
     decode_hits: int = 0
     decode_misses: int = 0
     faults: tuple[str, ...] = ()
+    withdrawn: dict[str, str] = msgspec.field(default_factory=dict)
     peak_bytes: int | None = None
 
     @classmethod
@@ -33,7 +35,7 @@ class Tally(msgspec.Struct, frozen=True):
         """Close the process's adapters and count."""
         faults = tuple(plan.pool.close())
         hits, misses = (plan.loader.hits, plan.loader.misses) if plan.loader else (0, 0)
-        return cls(plan.planned, plan.taken, hits, misses, faults, peak_bytes())
+        return cls(plan.planned, plan.taken, hits, misses, faults, plan.pool.withdrawn, peak_bytes())
 
 
 class WorkerSide:

@@ -11,7 +11,15 @@ from hypothesis import given, strategies as st
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, Detection
 from pytest_benchbench.adapters.pool import AdapterChoice
 from pytest_benchbench.adapters.registry import AdapterRegistry
-from pytest_benchbench.adapters.secrets import HIDDEN, NO_SECRETS, Secret, Secrets, is_secret_name, secret_options
+from pytest_benchbench.adapters.secrets import (
+    HIDDEN,
+    NO_SECRETS,
+    Secret,
+    Secrets,
+    is_secret_name,
+    path_options,
+    secret_options,
+)
 
 KEY = "sk-0123456789abcdef"
 
@@ -70,6 +78,26 @@ def test_options_are_shown_without_their_secrets():
     assert known.shown(AdapterChoice.parse(text)) == {"plain": "x", "declared": HIDDEN, "api_key": HIDDEN, "maybe": ""}
     assert known.argument(f"--bench-adapter={text}") == "--bench-adapter=a=remote:plain=x,declared=***,api_key=***,maybe="
     assert known.argument("--manifest=ab.jsonl") == "--manifest=ab.jsonl"
+
+
+class Placed(Remote):
+    name = "placed"
+
+    class Options(msgspec.Struct):
+        program: Annotated[str, msgspec.Meta(extra={"path": True})] = ""
+        model: Path | None = None
+        note: str = ""
+
+
+def test_of_a_path_evidence_keeps_the_last_part():
+    registry = AdapterRegistry()
+    registry.register(Placed)
+    values = {"program": "/home/me/bin/browser", "model": "../mine/model.onnx", "note": "a/b"}
+    choice = AdapterChoice("p", "placed", values)
+    secrets = Secrets.of([choice], registry, {})
+    assert path_options(Placed.Options) == {"program", "model"}
+    assert secrets.recorded(choice) == {"program": "browser", "model": "model.onnx", "note": "a/b"}
+    assert secrets.shown(choice) == values
 
 
 def test_of_an_adapter_that_is_not_there_the_names_tell():

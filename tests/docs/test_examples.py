@@ -9,7 +9,7 @@ An HTML comment above a fenced block marks it. Blocks of one name on one page sh
 - ``<!-- example: NAME -->`` above a Python block: it is run.
 - ``<!-- example: NAME, file: PATH -->``: the block becomes that file.
 
-``CLONE`` is the folder of this repository.
+``CLONE`` is the folder of this repository. Examples named ``browser`` need one, and run in ``tox -e browser`` only.
 """
 
 import operator
@@ -157,6 +157,8 @@ class Folder:
 
 @pytest.mark.parametrize(("page", "name"), EXAMPLES, ids=[f"{page.name}-{name}" for page, name in EXAMPLES])
 def test_example(page, name, tmp_path):
+    if name == "browser" and os.environ.get("BENCHBENCH_BROWSER") != "1":
+        pytest.skip("runs in tox -e browser")
     folder = Folder(tmp_path)
     for block in blocks_of(page):
         if block.name == name:

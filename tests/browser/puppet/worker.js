@@ -1,0 +1,1 @@
+// Something for Chromium to start, as extensions have it.
