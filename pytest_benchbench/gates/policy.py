@@ -127,7 +127,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         unmixed: Names that must have one value in all score rows; a row without it must have no fellow with it.
         held_out: ``verified``: no real source and no generator family of the test split may occur in another one, and the
             dataset manifest must be there to tell. ``any``: nobody asks.
-        max_attempt: The opening of the test split from which on evidence is refused; ``None`` for no limit.
+        max_attempt: The last opening of the test split that is accepted; ``None`` for no limit.
     """
 
     name: _Identifier
