@@ -1,0 +1,266 @@
+"""Detectors that are paid by the call: what a call uses, who lets it be made, and where its answer is kept for good."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from abc import abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from pytest_benchbench.adapters.base import AdapterUnavailable, BatchAdapter, Detection, DetectionError, Sample
+
+TRANSPORT_OPTIONS = frozenset({"timeout", "concurrency", "retries", "ca_file"})
+"""Options of a remote detector that say how it is reached and do not change what it answers."""
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What asking about one text uses, told without asking.
+
+    Attributes:
+        words: Words of the text, as the vendor counts them as far as that is known.
+        calls: Calls that are made.
+        credits: Credits that are billed; ``None`` for a vendor that does not bill by credits.
+    """
+
+    words: int
+    calls: int = 1
+    credits: int | None = None
+
+
+class RateLimit(msgspec.Struct, frozen=True):
+    """The most calls that a vendor takes.
+
+    Attributes:
+        calls: So many, 1 or more.
+        seconds: In any span of so many seconds, more than 0.
+    """
+
+    calls: int
+    seconds: float
+
+
+class BudgetExceeded(Exception):  # noqa: N818 - the user's decision, not a fault
+    """The next call would pass the budget: it is not made. No answer about the sample, and no fault of the detector."""
+
+
+class NotAsked(DetectionError, frozen=True):  # noqa: N818 - not asked is not failed
+    """One sample of a batch that was not asked about because of the budget: its row is ``not_run``."""
+
+
+class Journal(Protocol):
+    """Keeps the answers that were paid for."""
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Give the answer that was recorded under a key; ``None`` if none was."""
+
+    def record(self, key: str, answer: dict[str, Any]) -> None:
+        """Keep an answer; when this returns, neither a crash nor a power failure loses it.
+
+        Args:
+            key: A digest, see ``MeteredAdapter.response_key``.
+            answer: Plain JSON: numbers, short names of classes and versions. Never text of the sample, never a key.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+
+
+class Meter(Protocol):
+    """Lets calls be made as long as the budget has room for them. Used from several threads at once."""
+
+    def reserve(self, usage: Usage) -> None:
+        """Count a call before it is made: every call that may be billed, one that may time out too.
+
+        Another try after an answer that is surely not billed (429, 503) is the same call.
+
+        Raises:
+            BudgetExceeded: It would pass the budget, or an earlier one would have.
+        """
+
+    def refund(self, usage: Usage) -> None:
+        """Take back a call that was surely not billed: it was refused, or never reached the vendor."""
+
+
+class MemoryJournal:
+    """A journal of one process; what an adapter has that no session runs."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, dict[str, Any]] = {}
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Give the answer that was recorded under a key; ``None`` if none was."""
+        return self._answers.get(key)
+
+    def record(self, key: str, answer: dict[str, Any]) -> None:
+        """Keep an answer as long as the process lives."""
+        self._answers.setdefault(key, answer)
+
+
+class UnlimitedMeter:
+    """A meter without a budget."""
+
+    def reserve(self, usage: Usage) -> None:
+        """Let the call be made."""
+
+    def refund(self, usage: Usage) -> None:
+        """Nothing was counted."""
+
+
+class MeteredAdapter(BatchAdapter):
+    """A detector behind a paid interface: each distinct text is asked about once, and its answer is kept.
+
+    A vendor's adapter says how one text is asked about (``ask``) and how a kept answer is read (``detection``); the journal,
+    equal texts and samples that the budget leaves out are dealt with here. The session puts its own ``journal`` and
+    ``meter`` in place right after the instance is made.
+
+    Attributes:
+        vendor: Who answers, such as ``gptzero``.
+        api_version: Of the vendor's interface; part of the detector's identity.
+        journal: Where answers are kept.
+        meter: Is asked before every call that may be billed.
+    """
+
+    network: ClassVar[bool] = True
+    vendor: ClassVar[str]
+    api_version: ClassVar[str]
+    journal: Journal
+    meter: Meter
+
+    def __init__(self, options: Any = None) -> None:
+        super().__init__(options)
+        self.journal = MemoryJournal()
+        self.meter = UnlimitedMeter()
+
+    @property
+    @abstractmethod
+    def plan_tier(self) -> str:
+        """The plan of the account, such as ``starter``: prices and answers may depend on it."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls may be under way at a time; then ``ask`` is called from several threads."""
+        return 1
+
+    @abstractmethod
+    def usage(self, text: str) -> Usage:
+        """Say what asking about a text uses. Works without a key, without a network and before ``load``."""
+
+    @abstractmethod
+    def rate_limit(self) -> RateLimit | None:
+        """Say how fast the vendor may be asked; ``None`` where nothing is known. Works before ``load``."""
+
+    def missing_key(self) -> str | None:
+        """Name the environment variable that is not set and has to be; ``None`` if nothing is missing. For the plan."""
+        return None
+
+    @abstractmethod
+    def ask(self, sample: Sample) -> dict[str, Any]:
+        """Ask the vendor about one sample: ``self.meter.reserve`` before each call that may be billed.
+
+        Returns:
+            What is kept of the answer, and all that ``detection`` needs: plain JSON of numbers and short names.
+
+        Raises:
+            BudgetExceeded: The meter does not let the call be made.
+            AdapterUnavailable: Nothing can be answered here, such as with a refused key.
+            Exception: There is no usable answer; the row becomes an ``error``, and nothing is kept.
+        """
+
+    @abstractmethod
+    def detection(self, answer: dict[str, Any]) -> Detection:
+        """Read an answer that ``ask`` gave, now or in an earlier session."""
+
+    def response_key(self, sample: Sample) -> str:
+        """Give the key under which the answer about a sample is kept.
+
+        It is the SHA-256 of the sample's digest and of all that tells this detector from another: vendor, name, plan,
+        version of the interface, and the options (a requested model among them) but those about how it is reached.
+
+        Returns:
+            64 lower-case hex digits.
+        """
+        options = msgspec.to_builtins(self.options)
+        known = {
+            "adapter": self.name,
+            "apiVersion": self.api_version,
+            "options": {name: value for name, value in options.items() if name not in TRANSPORT_OPTIONS},
+            "plan": self.plan_tier,
+            "sample": sample.sha256,
+            "vendor": self.vendor,
+        }
+        return hashlib.sha256(msgspec.json.encode(known, order="deterministic")).hexdigest()
+
+    def detect_batch(self, samples: Sequence[Sample]) -> list[Detection | DetectionError]:
+        """Answer about every sample, from the journal where it can.
+
+        Once the budget has no room for a call, no later sample of the batch is asked about: what is measured is then no
+        choice of short texts.
+
+        Returns:
+            One answer for each sample, in their order; ``NotAsked`` for those that the budget leaves out.
+        """
+        keys = [self.response_key(sample) for sample in samples]
+        kept: dict[str, dict[str, Any]] = {}
+        wanted: dict[str, Sample] = {}
+        for key, sample in zip(keys, samples, strict=True):
+            if key in kept or key in wanted:
+                continue
+            if (answer := self.journal.find(key)) is not None:
+                kept[key] = answer
+            else:
+                wanted[key] = sample
+        asked = dict(zip(wanted, self._ask_all(list(wanted.items())), strict=True))
+        answers: list[Detection | DetectionError] = []
+        for key in keys:
+            answer_or_fault = asked.get(key)
+            if key in kept:
+                answers.append(self._read(kept[key], recorded=True))
+            elif isinstance(answer_or_fault, dict):
+                answers.append(self._read(answer_or_fault))
+                kept[key] = answer_or_fault  # a later row with the same text has it from the journal
+            else:
+                assert answer_or_fault is not None
+                answers.append(answer_or_fault)
+        return answers
+
+    def _ask_all(self, wanted: Sequence[tuple[str, Sample]]) -> list[dict[str, Any] | Detection | DetectionError]:
+        stopped = threading.Event()
+        message = ""
+
+        def ask(key: str, sample: Sample) -> dict[str, Any] | Detection | DetectionError:
+            nonlocal message
+            if stopped.is_set():
+                return NotAsked(BudgetExceeded.__name__, message)
+            try:
+                answer = self.ask(sample)
+                self.journal.record(key, answer)
+            except BudgetExceeded as error:
+                message = str(error)
+                stopped.set()
+                return NotAsked(type(error).__name__, message)
+            except AdapterUnavailable as error:
+                return Detection("unavailable", reason=str(error))
+            except Exception as error:
+                return DetectionError(type(error).__name__, str(error))
+            return answer
+
+        if self.concurrency == 1 or len(wanted) < 2:
+            return [ask(key, sample) for key, sample in wanted]
+        threads = ThreadPoolExecutor(min(self.concurrency, len(wanted)), thread_name_prefix=f"benchbench-{self.name}")
+        try:
+            return list(threads.map(ask, *zip(*wanted, strict=True)))
+        finally:  # an interrupted row does not wait for the calls that are under way: their answers are kept all the same
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _read(self, answer: dict[str, Any], *, recorded: bool = False) -> Detection | DetectionError:
+        try:
+            detection = self.detection(answer)
+        except Exception as error:
+            return DetectionError(type(error).__name__, str(error))
+        if not recorded:
+            return detection
+        return msgspec.structs.replace(detection, scorer={**(detection.scorer or {}), "recorded": True})
