@@ -1,0 +1,25 @@
+"""The JSON Schema of ``benchmark.json``, made from the structs that read and write it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark
+
+
+def detector_benchmark_schema() -> dict[str, Any]:
+    """Give the JSON Schema (2020-12) of ``benchmark.json``. Everything that this version writes is valid under it."""
+    (root,), definitions = msgspec.json.schema_components((DetectorBenchmark,), ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Benchmark of text detectors of pytest-benchbench",
+        **root,
+        "$defs": {name: {**each, "description": _first_line(each)} for name, each in definitions.items()},
+    }
+
+
+def _first_line(definition: dict[str, Any]) -> str:
+    """What a part is; the rest of a docstring is about names of the code."""
+    return str(definition.get("description", "")).partition("\n")[0]
