@@ -20,9 +20,8 @@ from pytest_benchbench.validation.shingles import (
     words,
 )
 
-ODD = 
-    st.characters(codec="utf-8") | st.sampled_from("aAbB \n\t.'ſßİǰΐﬃΣς\u0345\u0301\u00ad\u200b中の"), max_size=60
-)
+ODD = st.sampled_from("aAbB \n\t.'\u017f\u00df\u0130\u01f0\u0390\ufb03\u03a3\u03c2\u0345\u0301\u00ad\u200b\u4e2d\u306e")
+TEXTS = st.text(st.characters(codec="utf-8") | ODD, max_size=60)
 SENTENCE = "The quick brown fox jumps over the lazy dog while nobody looks"
 
 
