@@ -84,6 +84,9 @@ class Meter(Protocol):
     def refund(self, usage: Usage) -> None:
         """Take back a call that was surely not billed: it was refused, or never reached the vendor."""
 
+    def retried(self) -> None:
+        """Count another try of a call that is reserved: one after an answer that is surely not billed (429, 503)."""
+
 
 class MemoryJournal:
     """A journal of one process; what an adapter has that no session runs."""
@@ -108,6 +111,9 @@ class UnlimitedMeter:
 
     def refund(self, usage: Usage) -> None:
         """Nothing was counted."""
+
+    def retried(self) -> None:
+        """Nothing is counted."""
 
 
 class MeteredAdapter(BatchAdapter):
