@@ -15,10 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,22 +23,15 @@ import msgspec
 
 from pytest_benchbench.adapters.base import Weights
 from pytest_benchbench.manifests.faults import schema_fault
+from pytest_benchbench.manifests.locked_files import LockHeldError, append_synced, locked_file, sync_folder
 from pytest_benchbench.manifests.splits import BASE_DIGITS, BASES_KEPT
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
-
-if sys.platform != "win32":
-    import fcntl
 
 LEDGER = "benchbench-ledger.jsonl"
 """The ledger's name in the root of a project."""
 
 MAX_LEDGER_BYTES = 64 * 1024 * 1024
 """Some hundred thousand openings."""
-
-LOCK_SECONDS = 30.0
-"""How long another run may hold the ledger; it needs it for the time of one line."""
-
-_LOCK_POLL_SECONDS = 0.02
 
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 _Bases = Annotated[str, msgspec.Meta(pattern=f"^([0-9a-f]{{{BASE_DIGITS}}}){{1,{BASES_KEPT}}}$")]
@@ -236,7 +226,7 @@ def append_opening(path: Path, opening: Opening) -> int:
     """
     try:
         is_new = not _is_there(path)
-        with _locked(path) as file:
+        with locked_file(path) as file:
             os.lseek(file, 0, os.SEEK_SET)
             with os.fdopen(os.dup(file), "rb") as reader:
                 data = reader.read(MAX_LEDGER_BYTES + 1)
@@ -244,9 +234,11 @@ def append_opening(path: Path, opening: Opening) -> int:
             number = attempts([*known, opening])[-1]
             if any(line.split_bases and line.split_sha256 == opening.split_sha256 for line in known):
                 opening = msgspec.structs.replace(opening, split_bases=None)
-            _append(file, len(data), _encode_line(opening))
+            append_synced(file, len(data), _encode_line(opening))
         if is_new:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
+    except LockHeldError as error:
+        raise LedgerError(str(error)) from None
     except OSError as error:
         raise LedgerError(f"{path}: the ledger cannot be written: {error.strerror or error}") from None
     return number
@@ -292,68 +284,3 @@ def _opening(place: str, line: bytes) -> Opening:
 
 def _encode_line(opening: Opening) -> bytes:
     return msgspec.json.encode(opening) + b"\n"
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    """Open the ledger and hold its lock, which the system releases when the process dies.
-
-    What a checkout has put in its place while the lock was waited for is opened anew: lines in the old file would be lost.
-    """
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            _lock(file, path)
-            if _is_still(file, path):
-                yield file
-                return
-        finally:
-            os.close(file)
-
-
-def _is_still(file: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _lock(file: int, path: Path) -> None:
-    if sys.platform == "win32":
-        return
-    end = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= end:
-                raise LedgerError(f"{path}: another process has held the ledger for {LOCK_SECONDS:g} s") from None
-            time.sleep(_LOCK_POLL_SECONDS)
-        except OSError:  # some network file systems know no locks
-            return
-        else:
-            return
-
-
-def _append(file: int, end: int, line: bytes) -> None:
-    """Write a line at the end, wholly or not at all."""
-    os.lseek(file, end, os.SEEK_SET)
-    try:
-        view = memoryview(line)
-        while view:
-            view = view[os.write(file, view) :]
-        os.fsync(file)
-    except BaseException:
-        with suppress(OSError):
-            os.ftruncate(file, end)
-        raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync the entry of a new file; where the system cannot sync folders, it does so by itself."""
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

@@ -23,6 +23,7 @@ from pytest_benchbench.gates.ledger import (
     check_ledger,
     read_ledger,
 )
+from pytest_benchbench.manifests import locked_files
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 
@@ -321,7 +322,7 @@ def test_a_ledger_that_is_replaced_while_its_lock_is_waited_for(path, monkeypatc
     """As a checkout does it: what is then written into the old file would be lost."""
     append_opening(path, opening())
     holder = os.open(path, os.O_RDWR)
-    ledger.fcntl.flock(holder, ledger.fcntl.LOCK_EX)
+    locked_files.fcntl.flock(holder, locked_files.fcntl.LOCK_EX)
 
     def replace_and_let_go(_):
         other = path.with_name("other")
@@ -329,18 +330,18 @@ def test_a_ledger_that_is_replaced_while_its_lock_is_waited_for(path, monkeypatc
         other.replace(path)
         os.close(holder)
 
-    monkeypatch.setattr(ledger.time, "sleep", replace_and_let_go)
+    monkeypatch.setattr(locked_files.time, "sleep", replace_and_let_go)
     assert append_opening(path, opening()) == 3
     assert len(read_ledger(path)) == 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files are not locked there")
 def test_a_ledger_that_another_process_holds(path, monkeypatch):
-    monkeypatch.setattr(ledger, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(locked_files, "LOCK_SECONDS", 0.1)
     append_opening(path, opening())
-    with ledger._locked(path):
+    with locked_files.locked_file(path):
         begin = time.monotonic()
-        with pytest.raises(LedgerError, match="another process has held the ledger"):
+        with pytest.raises(LedgerError, match="another process has held the file"):
             append_opening(path, opening())
         assert time.monotonic() - begin >= 0.1
     assert append_opening(path, opening()) == 2
