@@ -26,16 +26,18 @@ class Fault:
         field: The field as it stands in the row, ``transform.parameters.quality`` for a nested one; ``None`` when the fault
             is the line's.
         message: What is wrong, without a full stop.
+        case: What the fault is in, where a line does not tell: a sample of a golden set, by its id.
     """
 
     file: str
     line: int | None
     field: str | None
     message: str
+    case: str | None = None
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}" if self.field is None else f"{place}: {self.field}: {self.message}"
+        return ": ".join(part for part in (place, self.case, self.field, self.message) if part is not None)
 
 
 class ManifestError(Exception):
@@ -72,11 +74,11 @@ class FaultLog:
     kept: list[Fault] = field(default_factory=list)
     total: int = 0
 
-    def add(self, line: int | None, name: str | None, message: str) -> None:
+    def add(self, line: int | None, name: str | None, message: str, *, case: str | None = None) -> None:
         """Count a fault, and keep it if it is one of the first."""
         self.total += 1
         if len(self.kept) < MAX_FAULTS_KEPT:
-            self.kept.append(Fault(self.file, line, name, message))
+            self.kept.append(Fault(self.file, line, name, message, case))
 
     def check(self) -> None:
         """End here if there was a fault.

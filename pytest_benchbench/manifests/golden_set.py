@@ -58,6 +58,8 @@ Day = Annotated[str, Meta(extra_json_schema={"pattern": f"^{_DAY.pattern}$", "ex
 Published = Annotated[str, Meta(extra_json_schema={"pattern": f"^{_YEAR_OR_DAY.pattern}$", "examples": ["1813"]})]
 """An ISO date, or the year or the month alone."""
 
+_DATE = "a date as YYYY-MM-DD"
+
 _TEXTS = "an array of texts that are not blank"
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -114,7 +116,7 @@ class AiProvenance(
     """How a text was generated."""
 
     model: Annotated[Text, text_field("The exact model.")]
-    date: Annotated[Day, described("When it was generated.", "a date as YYYY-MM-DD", holds=is_day)]
+    date: Annotated[Day, described("When it was generated.", _DATE, holds=is_day)]
     prompt: Annotated[Text, text_field("What the model was asked.")]
     license: Annotated[Text | None, text_field("Licence, where one is needed.", nullable=True)] = None
 

@@ -178,7 +178,7 @@ def _is_of(value: Any, of: Any) -> bool:
     return True
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _fields(row: type[msgspec.Struct]) -> dict[str, _Field]:
     return {info.encode_name: _field(info) for info in msgspec.structs.fields(row)}
 

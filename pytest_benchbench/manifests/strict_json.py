@@ -64,6 +64,26 @@ def parse_object(line: bytes) -> tuple[dict[str, Any], list[Problem]]:
     return _settle(members, None, 1, problems), problems
 
 
+def parse_value(text: str, at: int, place: str | None) -> tuple[Any, list[Problem], int]:
+    """Parse the value that begins at a character of a longer text, by the same rules as ``parse_object``.
+
+    Args:
+        text: JSON, decoded.
+        at: Where the value begins.
+        place: What stands before the places of problems inside it.
+
+    Returns:
+        The value, what is wrong inside it, and the character behind it.
+
+    Raises:
+        json.JSONDecodeError: There is no JSON value.
+        RecursionError: It is nested too deep to be looked at.
+    """
+    value, end = _DECODER.raw_decode(text, at)
+    problems: list[Problem] = []
+    return _settle(value, place, 1, problems), problems, end
+
+
 def too_deep(value: Any, levels: int) -> bool:
     """Say whether a parsed value holds objects or arrays more than ``levels`` deep, itself being the first."""
     if not isinstance(value, (dict, list)):
