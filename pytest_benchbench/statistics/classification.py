@@ -1,4 +1,4 @@
-"""How well scores tell AI images from real ones: counts, rates and one conservative outcome for each base."""
+"""How well scores tell what is AI from what is real: counts, rates and one conservative outcome for each base."""
 
 from __future__ import annotations
 
@@ -63,6 +63,13 @@ class Confusion(NamedTuple):
     def precision(self) -> float | None:
         """Give TP / (TP + FP)."""
         return _share(self.tp, self.tp + self.fp)
+
+    @property
+    def f1(self) -> float | None:
+        """Give ``2 TP / (2 TP + FP + FN)``, the harmonic mean of precision and recall; ``None`` where either of them is."""
+        if self.precision is None or self.ai_recall is None:
+            return None
+        return 2 * self.tp / (2 * self.tp + self.fp + self.fn)
 
     @property
     def accuracy(self) -> float | None:

@@ -15,25 +15,38 @@ from pytest_benchbench.statistics.binomial import masses
 def nearest_rank(ascending: Sequence[float], p: float) -> float:
     """Give the nearest-rank percentile: the smallest observed value that at least ``p`` percent of the values do not exceed.
 
-    It is the value of rank ``ceil(p / 100 * n)``, the inverse of the empirical distribution function: definition 1 of
-    R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996) 361-365.
-    The rank is computed exactly from ``p`` as it is written, so that 99.9 of 1,000 values is rank 999.
-
     Args:
         ascending: At least one value, sorted.
         p: Percent, above 0 and at most 100.
 
     Returns:
-        One of the values.
+        The value of rank ``percentile_rank(n, p)``.
+
+    Raises:
+        ValueError: ``p`` lies outside its range or there is no value.
+    """
+    return ascending[percentile_rank(len(ascending), p) - 1]
+
+
+def percentile_rank(n: int, p: float) -> int:
+    """Give the rank of the nearest-rank percentile, counted from 1 for the smallest value.
+
+    It is ``ceil(p / 100 * n)``, the inverse of the empirical distribution function: definition 1 of R. J. Hyndman and
+    Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996) 361-365. It is computed exactly
+    from ``p`` as it is written, so that 99.9 of 1,000 values is rank 999.
+
+    Args:
+        n: Number of values, at least 1.
+        p: Percent, above 0 and at most 100.
 
     Raises:
         ValueError: ``p`` lies outside its range or there is no value.
     """
     if not 0 < p <= 100:
         raise ValueError(f"a percentile lies above 0 and at most at 100: {p!r}")
-    if not ascending:
+    if n < 1:
         raise ValueError("no value has no percentile")
-    return ascending[math.ceil(Fraction(str(p)) * len(ascending) / 100) - 1]
+    return math.ceil(Fraction(str(p)) * n / 100)
 
 
 class RankInterval(NamedTuple):

@@ -58,6 +58,9 @@ def test_counts_and_rates_are_those_of_scikit_learn(rows):
     predicted = values >= 0.65
     tn, fp, fn, tp = metrics.confusion_matrix(labels, predicted, labels=[0, 1]).ravel().tolist()
     assert counts == (tp, fn, tn, fp)
+    if counts.f1 is not None:
+        assert counts.f1 == pytest.approx(metrics.f1_score(labels, predicted, zero_division=0), abs=1e-15)
+    assert (counts.f1 is None) == (counts.precision is None or counts.ai_recall is None)
     assert sum(counts) == counts.ai + counts.real == len(rows)
     if counts.ai:
         assert counts.ai_recall == pytest.approx(metrics.recall_score(labels, predicted), abs=1e-15)
