@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from pytest_benchbench.adapters.base import AdapterUnavailable, BatchAdapter, Detection, DetectionError, Sample
+from pytest_benchbench.adapters.secrets import secret_options
 
 TRANSPORT_OPTIONS = frozenset({"timeout", "concurrency", "retries", "ca_file"})
 """Options of a remote detector that say how it is reached and do not change what it answers."""
@@ -159,6 +160,13 @@ class MeteredAdapter(BatchAdapter):
     def rate_limit(self) -> RateLimit | None:
         """Say how fast the vendor may be asked; ``None`` where nothing is known. Works before ``load``."""
 
+    def refusal(self, text: str) -> Detection | None:
+        """Answer about a text that the vendor does not take, such as one that is too short; it is not asked about.
+
+        Works without a key, without a network and before ``load``; ``None`` for a text that is sent.
+        """
+        return None
+
     def missing_key(self) -> str | None:
         """Name the environment variable that is not set and has to be; ``None`` if nothing is missing. For the plan."""
         return None
@@ -184,21 +192,22 @@ class MeteredAdapter(BatchAdapter):
         """Give the key under which the answer about a sample is kept.
 
         It is the SHA-256 of the sample's digest and of all that tells this detector from another: vendor, name, plan,
-        version of the interface, and the options (a requested model among them) but those about how it is reached.
+        version of the interface, and the options (a requested model among them) but secrets and how it is reached.
 
         Returns:
             64 lower-case hex digits.
         """
-        options = msgspec.to_builtins(self.options)
+        left_out = TRANSPORT_OPTIONS | secret_options(self.Options)
+        fields = [field for field in msgspec.structs.fields(self.options) if field.encode_name not in left_out]
         known = {
             "adapter": self.name,
             "apiVersion": self.api_version,
-            "options": {name: value for name, value in options.items() if name not in TRANSPORT_OPTIONS},
+            "options": {field.encode_name: getattr(self.options, field.name) for field in fields},
             "plan": self.plan_tier,
             "sample": sample.sha256,
             "vendor": self.vendor,
         }
-        return hashlib.sha256(msgspec.json.encode(known, order="deterministic")).hexdigest()
+        return hashlib.sha256(msgspec.json.encode(known, enc_hook=str, order="deterministic")).hexdigest()
 
     def detect_batch(self, samples: Sequence[Sample]) -> list[Detection | DetectionError]:
         """Answer about every sample, from the journal where it can.
@@ -219,7 +228,9 @@ class MeteredAdapter(BatchAdapter):
                 kept[key] = answer
             else:
                 wanted[key] = sample
-        asked = dict(zip(wanted, self._ask_all(list(wanted.items())), strict=True))
+        refused = {key: refusal for key, sample in wanted.items() if (refusal := self._refusal(sample)) is not None}
+        sent = [(key, sample) for key, sample in wanted.items() if key not in refused]
+        asked = {**refused, **dict(zip((key for key, _ in sent), self._ask_all(sent), strict=True))}
         answers: list[Detection | DetectionError] = []
         for key in keys:
             answer_or_fault = asked.get(key)
@@ -232,6 +243,9 @@ class MeteredAdapter(BatchAdapter):
                 assert answer_or_fault is not None
                 answers.append(answer_or_fault)
         return answers
+
+    def _refusal(self, sample: Sample) -> Detection | None:
+        return self.refusal(sample.data.decode("utf-8")) if sample.media_type == "text" else None
 
     def _ask_all(self, wanted: Sequence[tuple[str, Sample]]) -> list[dict[str, Any] | Detection | DetectionError]:
         stopped = threading.Event()
