@@ -20,7 +20,7 @@ from pytest_benchbench.engines.shard_process import TELLS_COST
 from pytest_benchbench.evidence.observed_run import ObservedRun
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import REPORT, RecordedRunError
-from pytest_benchbench.manifests.kinds import ROW_KINDS
+from pytest_benchbench.manifests.kinds import KINDS
 from pytest_benchbench.manifests.reading import Manifest, ManifestError, read_manifest
 from pytest_benchbench.manifests.splits import count_splits
 from pytest_benchbench.reports.profile_document import Process, ProcessCost, ProfiledManifest
@@ -116,7 +116,7 @@ def _read(path: str, registry: AdapterRegistry, arguments: Sequence[str], split:
     with closing(manifest):
         if manifest.splits:
             _check_split(manifest, split)
-    if ROW_KINDS[manifest.kind].adapter_field is not None:
+    if KINDS[manifest.kind].adapter_field is not None:
         name = _only_adapter(manifest)
         return [ProfiledManifest(path, manifest.sha256, name, manifest.rows, _needs_network(name, registry))]
     choices = _choices(arguments)

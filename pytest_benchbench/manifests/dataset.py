@@ -133,6 +133,7 @@ DATASET = RowKind(
     row=DatasetCase,
     id_field="id",
     adapter_field=None,
+    media_type=MEDIA_TYPE,
     files=(PinnedFile("path", "sha256"),),
     sound_members=_sound_members,
     problems=_problems,

@@ -25,7 +25,7 @@ from pytest_benchbench.manifests.field_types import (
     schema_document,
     text_field,
 )
-from pytest_benchbench.manifests.rows import ManifestKind
+from pytest_benchbench.manifests.rows import Kind, ManifestKind
 
 KIND: Final[ManifestKind] = "golden-set"
 
@@ -186,6 +186,19 @@ class GoldenSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         described("Targets by category: how many samples each split should have.", "an object or null"),
     ] = None
     samples: Annotated[list[GoldenSample], Meta(min_length=1), described("The samples.", "an array that is not empty")]
+
+
+GOLDEN_SET = Kind(
+    name=KIND,
+    row=GoldenSample,
+    id_field="id",
+    adapter_field=None,
+    media_type=MEDIA_TYPE,
+    split_field="split",
+    splits=SPLITS,
+    private=PRIVATE,
+    unselectable=PRIVATE,
+)
 
 
 def golden_set_schema() -> dict[str, Any]:

@@ -8,15 +8,19 @@ from types import MappingProxyType
 import msgspec
 
 from pytest_benchbench.manifests.dataset import DATASET, dataset_schema
-from pytest_benchbench.manifests.rows import ManifestKind, RowKind
+from pytest_benchbench.manifests.golden_set import GOLDEN_SET, golden_set_schema
+from pytest_benchbench.manifests.rows import Kind, ManifestKind, RowKind
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.manifests.watermark import WATERMARK, watermark_schema
 
 ROW_KINDS: Mapping[str, RowKind] = MappingProxyType({"watermark": WATERMARK, "dataset": DATASET})
 """The kinds whose manifests are JSON Lines."""
 
-SCHEMAS = MappingProxyType({"watermark": watermark_schema, "dataset": dataset_schema})
-"""The JSON Schema of a row, by kind."""
+KINDS: Mapping[str, Kind] = MappingProxyType({**ROW_KINDS, GOLDEN_SET.name: GOLDEN_SET})
+"""All kinds."""
+
+SCHEMAS = MappingProxyType({"watermark": watermark_schema, "dataset": dataset_schema, "golden-set": golden_set_schema})
+"""The JSON Schema of a row, or of a whole golden set, by kind."""
 
 SHAPES = (
     "a watermark row has schema_version and case_id, a dataset row has baseId and label, "
@@ -57,9 +61,12 @@ def kind_of_lines(lines: Iterable[tuple[int, int, bytes]]) -> ManifestKind | Non
 
 
 def is_golden_set(document: bytes) -> bool:
-    """Say whether a whole file is one JSON object with samples, which may be written over many lines."""
+    """Say whether a whole file is one JSON object with samples, which may be written over many lines.
+
+    One that is broken and names samples was meant to be: it is refused for what is broken, and not for being unknown.
+    """
     try:
         members = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):
-        return False
+        return document.lstrip(b" \t\r\n").startswith(b"{") and b'"samples"' in document
     return kind_of_members(members) == "golden-set"

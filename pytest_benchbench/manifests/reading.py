@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import BufferedReader
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import msgspec
 
@@ -22,85 +22,30 @@ from pytest_benchbench.manifests.faults import (
     refused,
     shown,
 )
+from pytest_benchbench.manifests.golden_set import GOLDEN_SET, MAX_GOLDEN_SET_BYTES
+from pytest_benchbench.manifests.golden_set_manifest import index_golden_manifest, read_golden_manifest
 from pytest_benchbench.manifests.kinds import ROW_KINDS, SHAPES, is_golden_set, kind_of_lines
 from pytest_benchbench.manifests.lines import BYTE_ORDER_MARK, MAX_LINE_BYTES, Lines, without_end
+from pytest_benchbench.manifests.manifest import (
+    CaseRef as CaseRef,
+    Manifest as Manifest,
+    ManifestChangedError as ManifestChangedError,
+    ManifestRow as ManifestRow,
+    NamedArtifact as NamedArtifact,
+    changed,
+    stamp_of,
+)
 from pytest_benchbench.manifests.row_reader import RowReader
 from pytest_benchbench.manifests.rows import ManifestKind, RowContext, RowKind
 from pytest_benchbench.manifests.shard_lines import ShardLines
 from pytest_benchbench.manifests.sharding import Shard
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
-MAX_GOLDEN_SET_BYTES = 64 * 1024 * 1024
-"""Of a file whose first lines do not tell its kind, as much is looked at as one JSON document."""
-
 TOO_LONG = "line longer than 1 MiB"
 
 
-class ManifestChangedError(Exception):
-    """The file is no longer what was validated."""
-
-
-class CaseRef(msgspec.Struct, frozen=True, gc=False):
-    """Where a case stands.
-
-    Attributes:
-        case_id: Its identity.
-        line: Its line, 1 for the first.
-        offset: The byte at which the line begins.
-        file: The manifest as the user named it.
-    """
-
-    case_id: str
-    line: int
-    offset: int
-    file: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-class ManifestRow(NamedTuple):
-    """A row with the SHA-256 of its line, which is taken without byte-order mark and line end."""
-
-    case: Any
-    row_sha256: str
-
-
-class NamedArtifact(NamedTuple):
-    """A file that a row names.
-
-    Attributes:
-        origin: The place of its digest, such as ``cases.jsonl:17: sha256``.
-        path_origin: The place of its path.
-        path: As the row writes it.
-        sha256: The pinned digest.
-    """
-
-    origin: str
-    path_origin: str
-    path: str
-    sha256: str
-
-
-class Manifest:
-    """A validated manifest. It keeps its file open, so that renaming another one over it changes nothing here.
-
-    Attributes:
-        path: Absolute path.
-        directory: Where it lies; what its rows name is relative to it.
-        display: The file as the user named it.
-        name: The file's name.
-        kind: What its rows are.
-        sha256: Digest of the whole file.
-        rows: How many rows were read: those of the shard, or all.
-        split_rows: How many of them are of the split that was asked for, or all.
-        total_rows: How many rows the whole file has.
-        adapters: Where the cases of that split stand, by the adapter's name and in the order of the file; the name is
-            ``None`` for a kind whose rows name no adapter.
-        splits: The splits that rows of its kind can be of; none for a kind without.
-        id_field: The field that is the identity of a row.
-        private: Fields of its rows that evidence leaves out.
-    """
+class LineManifest(Manifest):
+    """A manifest with a row on each line."""
 
     def __init__(
         self,
@@ -113,31 +58,23 @@ class Manifest:
         adapters: dict[str | None, list[CaseRef]],
         rows: int,
     ) -> None:
-        self.path = path
-        self.display = display
-        self.name = path.name
-        self.directory = path.parent
-        self.kind: ManifestKind = kind.name
-        self.sha256 = lines.sha256
-        self.total_rows = lines.count
-        self.adapters = adapters
-        self.rows = rows
-        self.split_rows = sum(len(refs) for refs in adapters.values())
-        self.splits = kind.splits
-        self.id_field = kind.id_field
-        self.private = kind.private
+        super().__init__(
+            path,
+            display,
+            kind,
+            file,
+            stamp=stamp,
+            sha256=lines.sha256,
+            total_rows=lines.count,
+            adapters=adapters,
+            rows=rows,
+        )
         self._kind = kind
-        self._file = file
-        self._stamp = stamp
         self._decode = msgspec.json.Decoder(kind.row).decode
         self._id_of = attrgetter(kind.id_field)
 
     def read(self, ref: CaseRef) -> ManifestRow:
-        """Read a row again.
-
-        Raises:
-            ManifestChangedError: The file was changed since it was validated.
-        """
+        """Read a row again, as ``Manifest.read``."""
         self._check_unchanged()
         self._file.seek(ref.offset)
         line = without_end(self._file.readline(MAX_LINE_BYTES + 2))
@@ -150,11 +87,7 @@ class Manifest:
         return ManifestRow(case, hashlib.sha256(line).hexdigest())
 
     def artifacts(self) -> Iterator[NamedArtifact]:
-        """Yield every file that a row names, in the order of the manifest; a file named twice comes twice.
-
-        Raises:
-            ManifestChangedError: The file was changed since it was validated.
-        """
+        """Yield every file that a row names, as ``Manifest.artifacts``."""
         for ref in sorted((ref for refs in self.adapters.values() for ref in refs), key=attrgetter("line")):
             case = self.read(ref).case
             for pinned in self._kind.files:
@@ -163,31 +96,15 @@ class Manifest:
                     digest = getattr(case, pinned.digest_field)
                     yield NamedArtifact(f"{place}: {pinned.digest_field}", f"{place}: {pinned.path_field}", path, digest)
 
-    def lines(self) -> Iterator[bytes]:
-        """Yield every line of the file without its end, of whatever split and shard, some of which nobody has validated.
-
-        Raises:
-            ManifestChangedError: The file was changed since it was validated.
-        """
-        self._check_unchanged()
-        self._file.seek(0)
-        return (line for _, _, line in Lines(self._file))
-
-    def close(self) -> None:
-        """Close the file; no row can be read afterwards."""
-        self._file.close()
-
-    def _check_unchanged(self) -> None:
-        """Compare size and time of change, and only where they differ the bytes: touching a file changes nothing."""
-        if (now := _stamp(self._file)) != self._stamp:
-            self._file.seek(0)
-            if hashlib.file_digest(self._file, "sha256").hexdigest() != self.sha256:
-                self._changed(None)
-            self._stamp = now
-
-    def _changed(self, line: int | None) -> NoReturn:
-        place = self.display if line is None else f"{self.display}:{line}"
-        raise ManifestChangedError(f"{place}: the manifest was changed after it was validated")
+    def row_splits(self) -> Iterator[str]:
+        """Yield the split of each row, as ``Manifest.row_splits``; a line of another shard that is no row has none."""
+        if self._kind.split_field is None:
+            return
+        head: Any = msgspec.defstruct("Head", [("split", str)], rename={"split": self._kind.split_field})
+        decode = msgspec.json.Decoder(head).decode
+        for line in self.lines():
+            with suppress(msgspec.DecodeError, RecursionError):  # the run of its shard refuses it
+                yield decode(line).split
 
 
 def read_manifest(
@@ -203,7 +120,8 @@ def read_manifest(
     """Validate a whole manifest, or one shard of it.
 
     UTF-8 with or without byte-order mark, one JSON object a line, lines ended by LF or CRLF; the end of the last line may be
-    missing if the line is complete. The whole file is read even if faults are found, so that their number is right.
+    missing if the line is complete. A golden set is one JSON object; whether it is frozen, ``check_frozen`` says. The whole
+    file is read even if faults are found, so that their number is right.
 
     Args:
         path: The file.
@@ -222,8 +140,10 @@ def read_manifest(
     try:
         kind = _tell_kind(file, display)
         file.seek(0)
-        context = RowContext(media_types, outside_allowed)
-        return _read(path, display, kind, file, context, {} if seen is None else seen, shard, split)
+        seen = {} if seen is None else seen
+        if kind is None:
+            return read_golden_manifest(path, display, file, seen=seen, shard=shard, split=split)
+        return _read(path, display, kind, file, RowContext(media_types, outside_allowed), seen, shard, split)
     except OSError as error:
         file.close()
         raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
@@ -255,7 +175,8 @@ def index_manifest(
         ManifestChangedError: The bytes are not those.
     """
     display = str(path) if display is None else display
-    changed = ManifestChangedError(f"{display}: the manifest was changed after it was validated")
+    if kind == GOLDEN_SET.name:
+        return index_golden_manifest(path, display, sha256=sha256, shard=shard, split=split)
     row_kind = ROW_KINDS[kind]
     named = (row_kind.id_field, row_kind.adapter_field, row_kind.split_field)
     names = [name for name in named if name is not None]
@@ -263,9 +184,9 @@ def index_manifest(
     try:
         file = path.open("rb")
     except OSError:
-        raise changed from None
+        raise changed(display) from None
     try:
-        stamp, lines = _stamp(file), Lines(file)
+        stamp, lines = stamp_of(file), Lines(file)
         adapters: dict[str | None, list[CaseRef]] = {}
         id_of, adapter_of = attrgetter(row_kind.id_field), _adapter_getter(row_kind)
         split_of = _split_getter(row_kind, split)
@@ -277,11 +198,11 @@ def index_manifest(
                 adapters.setdefault(adapter_of(head), []).append(CaseRef(id_of(head), number, offset, display))
     except (msgspec.DecodeError, RecursionError, OSError):
         file.close()
-        raise changed from None
+        raise changed(display) from None
     if lines.sha256 != sha256:
         file.close()
-        raise changed
-    return Manifest(path.absolute(), display, row_kind, file, stamp, lines, adapters, rows)
+        raise changed(display)
+    return LineManifest(path.absolute(), display, row_kind, file, stamp, lines, adapters, rows)
 
 
 def _read(
@@ -300,7 +221,7 @@ def _read(
     split_of = _split_getter(kind, split)
     adapters: dict[str | None, list[CaseRef]] = defaultdict(list)
     rows = 0
-    stamp, lines = _stamp(file), Lines(file)
+    stamp, lines = stamp_of(file), Lines(file)
     for number, offset, line in _lines_of(shard, lines, kind):
         if len(line) > MAX_LINE_BYTES:
             log.add(number, None, TOO_LONG)
@@ -323,7 +244,7 @@ def _read(
             if split_of(case) == split:
                 adapters[adapter_of(case)].append(ref)
     log.check()
-    return Manifest(path.absolute(), display, kind, file, stamp, lines, dict(adapters), rows)
+    return LineManifest(path.absolute(), display, kind, file, stamp, lines, dict(adapters), rows)
 
 
 def _lines_of(shard: Shard | None, lines: Lines, kind: RowKind) -> Iterable[tuple[int, int, bytes]]:
@@ -348,7 +269,8 @@ def _open(path: Path, display: str) -> BufferedReader:
         raise refused(display, None, f"cannot be read: {error.strerror or error}") from None
 
 
-def _tell_kind(file: BufferedReader, display: str) -> RowKind:
+def _tell_kind(file: BufferedReader, display: str) -> RowKind | None:
+    """Give the kind of the rows; ``None`` for a golden set, which is no file of lines."""
     kind = kind_of_lines(Lines(file))
     if kind is None:
         file.seek(0)
@@ -357,10 +279,8 @@ def _tell_kind(file: BufferedReader, display: str) -> RowKind:
             raise refused(display, None, "empty: a manifest has at least one row")
         if not is_golden_set(document):
             raise refused(display, 1, f"{_why_untold(document)}; {SHAPES}")
-        kind = "golden-set"
-    if kind == "golden-set":
-        raise refused(display, None, "a golden set: this version reads watermark and dataset manifests")
-    return ROW_KINDS[kind]
+        return None
+    return ROW_KINDS.get(kind)
 
 
 def _why_untold(document: bytes) -> str:
@@ -372,8 +292,3 @@ def _why_untold(document: bytes) -> str:
     except MalformedJsonError as error:
         return str(error)
     return "a row of no known kind"
-
-
-def _stamp(file: BufferedReader) -> tuple[int, int]:
-    status = os.fstat(file.fileno())
-    return status.st_size, status.st_mtime_ns

@@ -64,36 +64,50 @@ class RowContext:
         self.matching = _Matching(self.media_types)
 
 
-@dataclass(frozen=True, slots=True)
-class RowKind:
-    """A kind of row.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of manifest, as those need to know it who run its rows.
 
     Attributes:
-        name: As ruled: ``watermark`` or ``dataset``.
+        name: As ruled.
         row: The type of a row.
         id_field: The field that must be unique.
         adapter_field: The field that names the adapter, if rows name one.
-        files: The files that a row names.
-        sound_members: A quick look at a decoded row. 0 means that somebody must look closer; another number means that
-            ``problems`` and the field checks would find nothing, and that the line has at least so many members, those of
-            nested objects included.
-        problems: The rules over several fields, given the fields that are sound by themselves; an optional field that is
-            absent is null.
+        media_type: What the artifact of every row is, where rows do not say it.
         split_field: The field that names the row's split, if rows have splits.
         splits: The splits there are.
-        private: Fields that evidence leaves out: where a machine keeps its files is nobody else's business.
+        private: Fields that evidence leaves out: where a machine keeps its files is nobody else's business, and the texts
+            of a golden set stay in it.
+        unselectable: Fields by whose values no rows are chosen, because what chooses is recorded.
     """
 
     name: ManifestKind
     row: type[msgspec.Struct]
     id_field: str
     adapter_field: str | None
-    files: tuple[PinnedFile, ...]
-    sound_members: Callable[[Any, RowContext], int]
-    problems: Callable[[Mapping[str, Any], RowContext], Iterator[Problem]]
+    media_type: str | None = None
     split_field: str | None = None
     splits: tuple[str, ...] = ()
     private: frozenset[str] = frozenset()
+    unselectable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowKind(Kind):
+    """A kind of manifest that has a row on each line.
+
+    Attributes:
+        files: The files that a row names.
+        sound_members: A quick look at a decoded row. 0 means that somebody must look closer; another number means that
+            ``problems`` and the field checks would find nothing, and that the line has at least so many members, those of
+            nested objects included.
+        problems: The rules over several fields, given the fields that are sound by themselves; an optional field that is
+            absent is null.
+    """
+
+    files: tuple[PinnedFile, ...]
+    sound_members: Callable[[Any, RowContext], int]
+    problems: Callable[[Mapping[str, Any], RowContext], Iterator[Problem]]
 
 
 @dataclass(frozen=True, slots=True)

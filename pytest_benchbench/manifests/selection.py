@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from pytest_benchbench.manifests.rows import Kind
+
 
 class SelectionError(Exception):
     """A condition names a field that rows of this kind do not have."""
@@ -23,15 +25,18 @@ class RowSelection:
     wanted: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, conditions: Iterable[tuple[str, str]], row_type: type[msgspec.Struct]) -> RowSelection:
+    def of(cls, conditions: Iterable[tuple[str, str]], kind: Kind) -> RowSelection:
         """Gather conditions: several values of one field widen the choice, several fields narrow it.
 
         Raises:
-            SelectionError: ``row_type`` has no such field.
+            SelectionError: Rows of the kind have no such field, or none are chosen by it.
         """
-        fields = {field.encode_name: field.name for field in msgspec.structs.fields(row_type)}
+        named = {field.encode_name: field.name for field in msgspec.structs.fields(kind.row)}
+        fields = {field: name for field, name in named.items() if field not in kind.unselectable}
         wanted: dict[str, frozenset[str]] = {}
         for field, value in conditions:
+            if field in kind.unselectable:
+                raise SelectionError(f"no rows are chosen by {field}: what chooses them is recorded, and {field} is not")
             if field not in fields:
                 raise SelectionError(f"rows have no field {field!r}; they have: {', '.join(fields)}")
             wanted[fields[field]] = wanted.get(fields[field], frozenset()) | {value}
@@ -46,7 +51,9 @@ class RowSelection:
 
 
 def _text(value: object) -> str:
-    """Write a field's value as a command line would: null for none, a transform by its name."""
+    """Write a field's value as a command line would: null, true and false as in JSON, a transform by its name."""
     if value is None:
         return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return str(getattr(value, "name", value))

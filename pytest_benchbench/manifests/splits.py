@@ -64,7 +64,7 @@ def count_splits(manifest: Manifest) -> dict[str, int]:
     Raises:
         ManifestChangedError: The manifest was changed since it was validated.
     """
-    counts = Counter(row.split for row in _rows(manifest))
+    counts = Counter(manifest.row_splits())
     return {split: counts[split] for split in manifest.splits if counts[split]}
 
 

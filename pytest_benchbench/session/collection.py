@@ -28,6 +28,7 @@ MARKER = "cases(kind, where=None): expand this test over the rows of every manif
 BUILT_IN_SUITES = {
     "watermark": "pytest_benchbench.suites.test_watermark",
     "dataset": "pytest_benchbench.suites.test_dataset",
+    "golden-set": "pytest_benchbench.suites.test_golden_set",
 }
 
 
@@ -67,17 +68,13 @@ class Suite(pytest.Collector):
         Raises:
             CollectError: It has another shape, names an unknown kind or an unknown field.
         """
+        from pytest_benchbench.manifests.kinds import KINDS
         from pytest_benchbench.manifests.selection import RowSelection, SelectionError
-        from pytest_benchbench.session.planning import RUNNABLE_KINDS
 
         mark = self.functions[0].get_closest_marker("cases")
         kind, where = (mark.kwargs.get("kind"), mark.kwargs.get("where") or {}) if mark else (None, {})
-        if (
-            not isinstance(kind, str)
-            or kind not in RUNNABLE_KINDS
-            or (mark and (mark.args or set(mark.kwargs) - {"kind", "where"}))
-        ):
-            kinds = ", ".join(RUNNABLE_KINDS)
+        if not isinstance(kind, str) or kind not in KINDS or (mark and (mark.args or set(mark.kwargs) - {"kind", "where"})):
+            kinds = ", ".join(KINDS)
             raise self.CollectError(f"{self.nodeid}: expected @pytest.mark.cases(kind=..., where={{...}}); kinds: {kinds}")
         if not isinstance(where, dict) or not all(isinstance(field, str) for field in where):
             raise self.CollectError(f"{self.nodeid}: where must map fields to values, not {where!r}")
@@ -88,7 +85,7 @@ class Suite(pytest.Collector):
                 raise self.CollectError(f"{self.nodeid}: where: {field} has no value to take")
             conditions += [(field, "null" if value is None else str(value)) for value in values]
         try:
-            return kind, RowSelection.of(conditions, RUNNABLE_KINDS[kind])
+            return kind, RowSelection.of(conditions, KINDS[kind])
         except SelectionError as error:
             raise self.CollectError(f"{self.nodeid}: where: {error}") from None
 

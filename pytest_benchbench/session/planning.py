@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, AdapterRegistry
-from pytest_benchbench.manifests.dataset import DatasetCase
-from pytest_benchbench.manifests.kinds import ROW_KINDS, is_golden_set
+from pytest_benchbench.manifests.golden_set import KIND as GOLDEN_SET, MAX_GOLDEN_SET_BYTES
+from pytest_benchbench.manifests.golden_set_hash import check_frozen
+from pytest_benchbench.manifests.kinds import KINDS, is_golden_set
 from pytest_benchbench.manifests.reading import (
-    MAX_GOLDEN_SET_BYTES,
     CaseRef,
     Manifest,
     ManifestChangedError,
@@ -26,7 +25,7 @@ from pytest_benchbench.manifests.reading import (
     read_manifest,
 )
 from pytest_benchbench.manifests.selection import RowSelection, SelectionError
-from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES, WatermarkCase
+from pytest_benchbench.manifests.watermark import KERNEL_MEDIA_TYPES
 from pytest_benchbench.session.expectations import Expectations, ExpectationsError
 from pytest_benchbench.session.handover import hand_over, take_over
 from pytest_benchbench.session.options import Settings
@@ -41,9 +40,6 @@ from pytest_benchbench.session.refusals import (
 
 if TYPE_CHECKING:
     from pytest_benchbench.artifacts.loading import ArtifactLoader
-
-RUNNABLE_KINDS: Mapping[str, type[msgspec.Struct]] = {"watermark": WatermarkCase, "dataset": DatasetCase}
-"""Kinds of manifest that a suite can run, and the type of their rows."""
 
 
 @dataclass(slots=True)
@@ -123,7 +119,7 @@ class Plan:
 
     def is_crossed(self, manifest: Manifest) -> bool:
         """Say whether the rows of a manifest name no adapter: each of them is asked of every one that the command gives."""
-        return ROW_KINDS[manifest.kind].adapter_field is None
+        return KINDS[manifest.kind].adapter_field is None
 
     def adapters_of(self, manifests: Iterable[Manifest]) -> list[str]:
         """Name the adapters that are asked about rows of some manifests, sorted: by alias where they have one."""
@@ -265,10 +261,10 @@ def only_manifests(config: pytest.Config) -> bool:
 def _named_manifest(path: Path) -> Path | None:
     """Give the resolved path of an argument that is a manifest: any JSONL file, or a JSON file that is a golden set.
 
-    A JSONL file that is not there is one too: workers, left alone with it, would end without a word.
+    A file that is not there and has such a name is one too: workers, left alone with it, would end without a word.
     """
     if not os.path.isfile(path):  # noqa: PTH113 - Path raises on too long a name
-        return Path(os.path.abspath(path)) if path.suffix == ".jsonl" else None  # noqa: PTH100 - likewise
+        return Path(os.path.abspath(path)) if path.suffix in (".jsonl", ".json") else None  # noqa: PTH100 - likewise
     if path.suffix == ".json":
         with path.open("rb") as file:
             return path.resolve() if is_golden_set(file.read(MAX_GOLDEN_SET_BYTES)) else None
@@ -303,11 +299,13 @@ class _Reader:
                 shard=self._settings.shard,
                 split=self._settings.split,
             )
+            self._opened.callback(manifest.close)
+            if manifest.kind == GOLDEN_SET:
+                check_frozen(path, manifest.sha256, display=display)
         except (ManifestError, AdapterRegistrationError) as error:
             raise pytest.UsageError(str(error)) from None
         except OSError as error:
             raise pytest.UsageError(f"{display}: {error.strerror or error}") from None
-        self._opened.callback(manifest.close)
         return manifest
 
 
@@ -318,7 +316,7 @@ def _assemble(
         expectations = _expectations(settings)
         select = RowSelection({})
         for kind in sorted({manifest.kind for manifest in (*configured, *positional.values())}):
-            select = RowSelection.of(settings.select, RUNNABLE_KINDS[kind])  # the same for each kind that has the fields
+            select = RowSelection.of(settings.select, KINDS[kind])  # the same for each kind that has the fields
     except (ExpectationsError, SelectionError) as error:
         where = "--bench-select: " if isinstance(error, SelectionError) else ""
         raise pytest.UsageError(f"{where}{error}") from None

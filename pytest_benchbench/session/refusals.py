@@ -12,8 +12,9 @@ from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.pool import AdapterOptionError
 from pytest_benchbench.adapters.registry import AdapterRegistrationError, UnknownAdapterError
 from pytest_benchbench.artifacts.manifest_files import verify_manifests
-from pytest_benchbench.manifests.dataset import MEDIA_TYPE
+from pytest_benchbench.manifests.dataset import DATASET
 from pytest_benchbench.manifests.faults import shown_text
+from pytest_benchbench.manifests.kinds import KINDS
 from pytest_benchbench.manifests.splits import count_splits
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ def check_adapters(plan: Plan, dist: str | None) -> None:
     Raises:
         pytest.UsageError: There is one.
     """
-    crossing = next((manifest for manifest in plan.manifests if plan.is_crossed(manifest)), None)
+    crossing = [manifest for manifest in plan.manifests if plan.is_crossed(manifest)]
     for choice in plan.settings.adapters:
         _check_choice(choice, plan)
         _check_alias(choice, plan, crossing)
-    if crossing is not None and not plan.settings.adapters:
+    if crossing and not plan.settings.adapters:
         raise pytest.UsageError(
-            f"{crossing.display}: rows of a {crossing.kind} manifest name no adapter: give --bench-adapter=NAME, "
+            f"{crossing[0].display}: rows of a {crossing[0].kind} manifest name no adapter: give --bench-adapter=NAME, "
             "once for each that is asked"
         )
     if dist is None:
@@ -104,25 +105,26 @@ def _check_choice(choice: AdapterChoice, plan: Plan) -> None:
         raise pytest.UsageError(f"--bench-adapter={choice.name}: {error}") from None
 
 
-def _check_alias(choice: AdapterChoice, plan: Plan, crossing: Manifest | None) -> None:
+def _check_alias(choice: AdapterChoice, plan: Plan, crossing: Sequence[Manifest]) -> None:
     if choice.alias != choice.name:
         given = f"--bench-adapter={choice.alias}={choice.name}"
-        if plan.manifests and crossing is None:
+        if plan.manifests and not crossing:
             raise pytest.UsageError(
                 f"{given}: rows of a watermark manifest name their adapter; "
                 f"configure it without an alias: --bench-adapter={choice.name}"
             )
         if choice.alias in plan.registry.names():
             raise pytest.UsageError(f"{given}: {choice.alias} is another adapter; choose an alias that is none")
-    if crossing is None:
+    if not crossing:
         return
     media_types = plan.registry.media_types()[choice.name]
-    if MEDIA_TYPE not in media_types:
-        asked = ", ".join(sorted(media_types))
-        raise pytest.UsageError(
-            f"--bench-adapter={choice.alias}: {choice.name} is asked about {asked}, "
-            f"and rows of {crossing.display} are images"
-        )
+    for manifest in crossing:
+        if KINDS[manifest.kind].media_type not in media_types:
+            asked = ", ".join(sorted(media_types))
+            raise pytest.UsageError(
+                f"--bench-adapter={choice.alias}: {choice.name} is asked about {asked}, "
+                f"and rows of {manifest.display} are {KINDS[manifest.kind].media_type}s"
+            )
 
 
 def check_expectations(plan: Plan, config: pytest.Config) -> None:
@@ -157,7 +159,7 @@ def check_expectations(plan: Plan, config: pytest.Config) -> None:
 
 
 def check_rows_have_files(manifests: Iterable[Manifest]) -> None:
-    """Demand that every row that may be run names its file; others may do without one, and can be joined all the same.
+    """Demand that every row of a dataset that may be run names its file; others can be joined without one.
 
     Raises:
         pytest.UsageError: A row of the split and shard names none.
@@ -166,6 +168,7 @@ def check_rows_have_files(manifests: Iterable[Manifest]) -> None:
     without = [
         f"{manifest.display}:{ref.line}: path: missing: a row without a file cannot be run"
         for manifest in manifests
+        if manifest.kind == DATASET.name
         for ref in sorted(manifest.adapters.get(None, ()), key=attrgetter("line"))
         if manifest.read(ref).case.path is None
     ]
