@@ -176,6 +176,9 @@ class RemoteAdapter(MeteredAdapter):
 
     def close(self) -> None:
         """Wait for the calls that are under way, and end the connections."""
+        delivery, self._delivery = self._delivery, None
+        if delivery is not None:
+            delivery.close()
         wire, self._wire = self._wire, None
         if wire is not None:
             wire.close()
@@ -201,8 +204,15 @@ class RemoteAdapter(MeteredAdapter):
             raise RuntimeError("load() comes first")
         return self._delivery
 
+    def refusal(self, text: str) -> Detection | None:
+        """Answer for the vendor about a text of a length that it does not take; nothing is sent or paid."""
+        if (refused := self.lengths.refusal(text)) is None:
+            return None
+        status, reason = refused
+        return Detection(status, reason=f"{self.vendor}: {reason}", scorer=self._identity())
+
     def ask(self, sample: Sample) -> dict[str, Any]:
-        """Ask about one text, if its length allows it, and take what is kept of the answer.
+        """Ask about one text and take what is kept of the answer.
 
         Raises:
             BudgetExceeded: The meter does not let the call be made.
@@ -212,9 +222,6 @@ class RemoteAdapter(MeteredAdapter):
             raise RemoteError(f"{self.vendor} is asked about text, not about {sample.media_type}")
         text = sample.decoded.text
         usage = self.usage(text)
-        if (refused := self.lengths.refusal(text)) is not None:
-            status, reason = refused
-            return {"status": status, "reason": f"{self.vendor}: {reason}", "scorer": self._identity()}
         self._brake.check()
         trip = Trip()
         try:

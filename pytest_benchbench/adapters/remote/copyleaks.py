@@ -1,4 +1,4 @@
-"""``copyleaks``: Copyleaks' writer detector v2 as public on 2026-11-29, never seen live; see ``docs/remote-detectors.md``."""
+"""``copyleaks``: its writer detector v2 as public on 2026-11-29, never seen live; see ``docs/remote-detectors.md``."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -99,6 +100,11 @@ class Delivery:
         self._clock = clock
         self._retries = retries
         self._discretion = discretion
+        self._ended = threading.Event()
+
+    def close(self) -> None:
+        """End all waiting: a question that was not sent yet is not sent any more."""
+        self._ended.set()
 
     def send(
         self,
@@ -204,7 +210,9 @@ class Delivery:
 
     def _wait(self, seconds: float, trip: Trip) -> None:
         trip.waited += seconds
-        self._clock.sleep(seconds)
+        self._clock.sleep(seconds, self._ended)
+        if self._ended.is_set():
+            raise NotSent("the run ended before the vendor's turn came; nothing was sent", lasting=True)
 
 
 def _is_passing(error: BaseException) -> bool:

@@ -87,7 +87,7 @@ class Timekeeper:
     Args:
         monotonic: Seconds that never go back.
         wall: Seconds since 1970.
-        sleep: Waits for some seconds.
+        sleep: Waits for some seconds, or until an event is set.
         uniform: A random number between two.
     """
 
@@ -95,7 +95,7 @@ class Timekeeper:
         self,
         monotonic: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float, threading.Event], object] = lambda seconds, ended: ended.wait(seconds),
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self.monotonic = monotonic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
@@ -35,7 +36,9 @@ MAX_ANSWER_BYTES = 8 * 1024 * 1024
 LONGEST_CONNECT = 10.0
 """Seconds for a connection, TLS included."""
 
-_THREAD = "benchbench-wire"
+_threads: set[int] = set()
+"""Of the event loops of this module."""
+
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
 
 
@@ -104,7 +107,9 @@ class Wire:
             timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, LONGEST_CONNECT)),
             limits=httpx.Limits(max_connections=self._connections, max_keepalive_connections=self._connections),
         )
-        portal = self._stack.enter_context(start_blocking_portal("asyncio", name=_THREAD))
+        portal = self._stack.enter_context(start_blocking_portal("asyncio"))
+        _threads.add(thread := portal.call(threading.get_ident))
+        self._stack.callback(_threads.discard, thread)
         self._stack.callback(portal.call, client.aclose)
         self._opened = portal, client
 
@@ -229,4 +234,4 @@ def _be_silent() -> None:
 
 
 def _is_not_ours(record: logging.LogRecord) -> bool:
-    return record.threadName != _THREAD
+    return record.thread not in _threads
