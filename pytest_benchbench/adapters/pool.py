@@ -198,6 +198,7 @@ class AdapterPool:
 
     Attributes:
         secrets: What must not be shown of the options and of the environment.
+        equip: Is called with the alias and each instance as soon as it is made, before it is loaded.
         withdrawn: Why answers do not count, by the alias of an instance that took them back when it was closed.
     """
 
@@ -214,6 +215,7 @@ class AdapterPool:
         self._choices = choices
         self._directory = directory
         self._network_allowed = network_allowed
+        self.equip: Callable[[str, Adapter], None] | None = None
         self._warm: dict[str, PooledAdapter] = {}
         self.withdrawn: dict[str, str] = {}
 
@@ -225,15 +227,32 @@ class AdapterPool:
 
     def fresh(self, alias: str) -> PooledAdapter:
         """Give an instance of its own, not made yet; the caller closes it."""
-        choice = self._choices.get(alias, AdapterChoice(alias, alias))
+        choice = self._choice(alias)
 
         def make() -> Adapter:
             adapter = self._registry.resolve(choice.name)
             if adapter.network and not self._network_allowed:
                 raise AdapterUnavailable("asking it leaves this machine; to let it, give --bench-network=allow")
-            return adapter(choice.options_for(adapter, directory=self._directory))
+            made = self.unloaded(alias)
+            if self.equip is not None:
+                self.equip(alias, made)
+            return made
 
         return PooledAdapter(choice, make, self.secrets)
+
+    def unloaded(self, alias: str) -> Adapter:
+        """Make an instance with the alias's options that is neither loaded nor kept.
+
+        Raises:
+            UnknownAdapterError, AdapterUnavailable, AdapterRegistrationError: As ``AdapterRegistry.resolve``.
+            AdapterOptionError: The options do not fit.
+        """
+        choice = self._choice(alias)
+        adapter = self._registry.resolve(choice.name)
+        return adapter(choice.options_for(adapter, directory=self._directory))
+
+    def _choice(self, alias: str) -> AdapterChoice:
+        return self._choices.get(alias, AdapterChoice(alias, alias))
 
     def drop(self, alias: str) -> None:
         """Let go of a warm instance whose state nobody knows, such as one that was interrupted; the next use makes another.

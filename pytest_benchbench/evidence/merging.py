@@ -19,7 +19,7 @@ from pytest_benchbench.evidence.joining import JoinedPart, Piece
 from pytest_benchbench.evidence.opened_split import OPENING, joined_opening
 from pytest_benchbench.evidence.recorded_run import ALTERED, Planned, RecordedRun
 
-INDIFFERENT = frozenset({"arguments", "shard", "gate", "crash_retries", "require_available", "expectations"})
+INDIFFERENT = frozenset({"arguments", "shard", "gate", "crash_retries", "require_available", "expectations", "budget"})
 """Options that change neither the plan nor an observation: all others must agree. Of expectations the bytes must."""
 
 NAMED = 10

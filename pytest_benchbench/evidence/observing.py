@@ -16,6 +16,7 @@ from pytest_benchbench.adapters.base import (
     DetectionError,
     Sample,
 )
+from pytest_benchbench.adapters.metering import BudgetExceeded, NotAsked
 from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
 from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
@@ -280,6 +281,9 @@ def _answered(
     if isinstance(answer, AdapterUnavailable):
         missing = Detection("unavailable", reason=one_line(answer))
         return _observation(shown, adapter, description, artifacts, DetectionRecord.of(missing))
+    if isinstance(answer, (NotAsked, BudgetExceeded)):
+        not_asked = _failed(shown, adapter, description, artifacts, answer, DetectionRecord("error", None, None))
+        return replace(not_asked, outcome="not_run", traceback=None)
     no_answer = DetectionRecord("error", elapsed, call, load_ms)
     if isinstance(answer, (Exception, DetectionError)):
         return _failed(shown, adapter, description, artifacts, answer, no_answer)

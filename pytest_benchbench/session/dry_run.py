@@ -14,11 +14,13 @@ from pytest_benchbench.manifests.reading import ManifestChangedError
 from pytest_benchbench.manifests.splits import count_splits
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.conclusion import policy_of
+from pytest_benchbench.session.cost_plan import planned_cost_lines, text_of
 from pytest_benchbench.session.exit_status import NO_TESTS_COLLECTED
 from pytest_benchbench.session.opening import check_ledger_of
 
 if TYPE_CHECKING:
     from pytest_benchbench.manifests.reading import Manifest
+    from pytest_benchbench.session.paid_detectors import PaidDetectors
     from pytest_benchbench.session.planning import Plan
 
 _GOES_ON = (("bench_resume", "--bench-resume"), ("bench_evidence", "--bench-evidence"))
@@ -48,13 +50,16 @@ class DryRun:
 
     Args:
         plan: What the session would run.
+        paid: The paid detectors of the plan.
 
     Raises:
         pytest.UsageError: The run directory exists, or policy or ledger cannot be used.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, paid: PaidDetectors) -> None:
         self._plan = plan
+        self._paid = paid
+        self._texts: dict[str, list[str | None]] = {alias: [] for alias in paid.detectors}
         self._policy = policy_of(plan)
         run_dir = plan.settings.run_dir
         if run_dir is not None and os.path.lexists(run_dir):
@@ -74,8 +79,12 @@ class DryRun:
         for group in groups.values():
             self._planned[group.suite.nodeid, group.name] = len(group.refs) * len(group.suite.functions)
         yield
-        rows = (item.group for item in items if isinstance(item, CaseItem))
-        self._selected.update((group.suite.nodeid, group.name) for group in rows)
+        for item in items:
+            if isinstance(item, CaseItem):
+                self._selected[item.group.suite.nodeid, item.group.name] += 1
+                if (texts := self._texts.get(item.group.name)) is not None:
+                    texts.append(text_of(item.read().case))
+                    item.row = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -100,6 +109,7 @@ class DryRun:
         yield from map(self._told, self._plan.manifests)
         if self._planned:
             yield from _table([_COLUMNS, *self._counts()])
+        yield from planned_cost_lines(self._paid, self._texts)
         planned = max(self._plan.planned, self._planned.total())
         would_run = self._selected.total()
         if self._plan.untaken:

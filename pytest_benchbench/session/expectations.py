@@ -128,6 +128,11 @@ class Expectations:
             if not any(entry.concerns(suite=n.suite, adapter=n.adapter, params=n.params) for n in ran[entry.id])
         ]
 
+    def idle_notes(self, nodes: Iterable[CaseNode]) -> list[str]:
+        """Warn of entries that name a suite or parameters which no row had, once every row has run."""
+        unconcerned = self.unconcerned(nodes)
+        return [self.note(unconcerned)] if unconcerned else []
+
     def unmatched(self, rows: Iterable[tuple[str, str]], known_adapters: Collection[str] = ()) -> list[str]:
         """Ids of entries that concern none of the planned rows, in the order of the file.
 

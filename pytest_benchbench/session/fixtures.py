@@ -102,6 +102,8 @@ def _observe(item: CaseItem, pooled: PooledAdapter) -> Observation:
         if item.plan.settings.require_available:
             pytest.fail(item.line(f"{item.group.name} is unavailable: {reason}"), pytrace=False)
         skip_at_item(f"{item.group.name} is unavailable: {reason}")
+    if observation.outcome == "not_run":
+        skip_at_item(f"{item.group.name} was not asked: {observation.error.message if observation.error else 'no budget'}")
     if observation.outcome == "error":
         if observation.traceback:
             item.add_report_section("call", "adapter", observation.traceback)

@@ -72,13 +72,20 @@ def start(session: pytest.Session) -> None:
     elif (handover := worker_input.get("benchbench")) is not None:
         from pytest_benchbench.manifests.reading import ManifestChangedError
         from pytest_benchbench.session.crashes import CRASHED
+        from pytest_benchbench.session.paid_detectors import PaidDetectors
         from pytest_benchbench.session.planning import remake_plan
         from pytest_benchbench.session.recorded_rows import RECORDED, RecordedRows
+        from pytest_benchbench.session.run_directory import RUN_PLACE
         from pytest_benchbench.session.worker import WorkerSide
 
         try:
             plan = config.stash[_PLAN] = remake_plan(config, config.stash[REGISTRATIONS].registry(), handover)
         except (pytest.UsageError, ManifestChangedError) as error:  # raised here it would be an internal error
+            config.stash[_FAULT] = f"on a worker: {error}"
+            return
+        try:
+            PaidDetectors(plan).keep_in(Path(worker_input[RUN_PLACE]))
+        except pytest.UsageError as error:
             config.stash[_FAULT] = f"on a worker: {error}"
             return
         plan.crashed = frozenset(worker_input.get(CRASHED, ()))
@@ -91,6 +98,7 @@ def start(session: pytest.Session) -> None:
 
 def _start_dry_run(session: pytest.Session) -> None:
     from pytest_benchbench.session.dry_run import DryRun, refuse_other_work
+    from pytest_benchbench.session.paid_detectors import PaidDetectors
     from pytest_benchbench.session.planning import make_plan
 
     config = session.config
@@ -100,7 +108,7 @@ def _start_dry_run(session: pytest.Session) -> None:
     if not plan.manifests:
         raise pytest.UsageError("--bench-dry-run: there is no manifest to plan")
     config.stash[_PLAN] = plan
-    config.pluginmanager.register(DryRun(plan), "benchbench-dry-run")
+    config.pluginmanager.register(DryRun(plan, PaidDetectors(plan)), "benchbench-dry-run")
 
 
 def _start_controller(session: pytest.Session) -> None:
@@ -108,6 +116,7 @@ def _start_controller(session: pytest.Session) -> None:
     built = _built_manifests(config)
     if not built and not _is_asked_for(config):
         return
+    from pytest_benchbench.session.paid_detectors import PaidDetectors
     from pytest_benchbench.session.planning import make_plan
     from pytest_benchbench.session.recorder import Recorder
 
@@ -123,7 +132,7 @@ def _start_controller(session: pytest.Session) -> None:
     _keep_secrets(config, plan)
     if not distributed:  # where workers run the rows, this process may need connections to reach them
         _begin_guarding(config, plan)
-    recorder = Recorder(plan, config, distributed=distributed)
+    recorder = Recorder(plan, config, PaidDetectors(plan), distributed=distributed)
     config.pluginmanager.register(recorder, "benchbench-recorder")
     _begin_telling(config, plan, recorder)
     if distributed:

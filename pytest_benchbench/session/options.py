@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -106,6 +107,8 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="with --bench-evidence: take it on trust that no source and no generator family is in another split; recorded",
     )
+    _add(group, parser, "prices", "FILE (YAML) that says what calls of paid detectors cost")
+    _add(group, parser, "budget", "AMOUNT, in the currency of --bench-prices: no call is made that would pass it")
     group.addoption(
         "--bench-dry-run",
         action="store_true",
@@ -165,6 +168,8 @@ class Settings:
         max_pixels: Largest image that is decoded.
         gate: Policy name or path; ``None`` for no gate.
         gate_directory: What a relative path of a policy starts from.
+        prices: What calls of paid detectors cost; ``None`` where that is not said.
+        budget: The most that may be spent on them; ``None`` for no limit.
         progress: What is told while rows are run: ``auto``, ``off``, or seconds between lines where there is no terminal.
         page: Whether ``report.html`` is written, if it can be.
         measured_as_xfail: Whether a row without an expectation is shown as xfailed.
@@ -193,6 +198,8 @@ class Settings:
     max_pixels: int
     gate: str | None
     gate_directory: Path
+    prices: Path | None
+    budget: Decimal | None
     progress: Literal["auto", "off"] | float
     page: bool
     measured_as_xfail: bool
@@ -277,6 +284,8 @@ class Settings:
             max_pixels=_count("max-pixels", one("max_pixels", str(DEFAULT_MAX_PIXELS)), least=1),
             gate=None if gate == "off" else gate,
             gate_directory=gate_directory,
+            prices=path("prices"),
+            budget=_budget(one("budget")),
             progress=_progress(one("progress", "auto")),
             page=page == "auto",
             measured_as_xfail=measured == "xfail",
@@ -317,6 +326,16 @@ def _seconds(text: str | None) -> float | None:
     if not 0 < seconds <= MAX_ROW_SECONDS:
         raise pytest.UsageError(f"--bench-row-timeout={text}: expected seconds, more than 0 and at most {MAX_ROW_SECONDS:g}")
     return seconds
+
+
+def _budget(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    from pytest_benchbench.manifests.price_table import parse_amount
+
+    if (amount := parse_amount(text)) is None:
+        raise pytest.UsageError(f"--bench-budget={text}: expected an amount of money such as 12.50")
+    return amount
 
 
 def _progress(text: str | None) -> Literal["auto", "off"] | float:

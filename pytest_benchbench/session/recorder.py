@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
@@ -25,13 +24,21 @@ from pytest_benchbench.session.opening import check_ledger_of, open_test_split
 from pytest_benchbench.session.properties import SentProperties
 from pytest_benchbench.session.recorded_rows import RECORDED
 from pytest_benchbench.session.row_log import RowLog
-from pytest_benchbench.session.run_directory import RunDirectory, RunDirectoryError, new_run_id, state_directory
+from pytest_benchbench.session.run_directory import (
+    RUN_PLACE,
+    RunDirectory,
+    RunDirectoryError,
+    new_run_id,
+    prepare_project,
+    run_place,
+)
 from pytest_benchbench.session.run_document import as_time, resumed_document, run_document, shown_from
 from pytest_benchbench.session.worker import Tally
 
 if TYPE_CHECKING:
     from pytest_benchbench.gates.policy import LoadedPolicy
     from pytest_benchbench.manifests.reading import Manifest
+    from pytest_benchbench.session.paid_detectors import PaidDetectors
     from pytest_benchbench.session.planning import Plan
     from pytest_benchbench.session.resuming import EarlierRun
 
@@ -47,13 +54,14 @@ class Recorder:
     Args:
         plan: What the session runs.
         config: The session's configuration.
+        paid: The paid detectors of the plan.
         distributed: Whether workers run the rows.
 
     Raises:
         pytest.UsageError: The run directory or the policy cannot be used.
     """
 
-    def __init__(self, plan: Plan, config: pytest.Config, *, distributed: bool) -> None:
+    def __init__(self, plan: Plan, config: pytest.Config, paid: PaidDetectors, *, distributed: bool) -> None:
         self._plan = plan
         self._config = config
         self._distributed = distributed
@@ -80,6 +88,9 @@ class Recorder:
             )
         if self._asks_detectors() and not config.option.collectonly:
             check_ledger_of(plan)
+        self._place = plan.settings.resume or run_place(plan.settings.run_dir, plan.settings.root_dir, self._run_id)
+        self._paid = paid
+        paid.keep_in(self._place)
         self._earlier = None if plan.settings.resume is None else self._take_up(started)
 
     def _take_up(self, started: datetime) -> EarlierRun:
@@ -91,6 +102,7 @@ class Recorder:
         self._run_id = earlier.run_id
         self._plan.recorded, self._plan.deaths = earlier.recorded, earlier.deaths
         self._plan.crashed = frozenset(earlier.deaths)
+        self._paid.check_recorded()
         return earlier
 
     # the session begins
@@ -117,6 +129,7 @@ class Recorder:
     def pytest_configure_node(self, node: Any) -> None:
         """Hand the plan to a worker."""
         node.workerinput["benchbench"] = self._plan.handover()
+        node.workerinput[RUN_PLACE] = str(self._place)
         if self._plan.recorded is not None:
             node.workerinput[RECORDED] = self._plan.recorded.encode()
 
@@ -170,7 +183,9 @@ class Recorder:
         Raises:
             RunDirectoryError: It cannot be made.
         """
-        self._run = RunDirectory.make(self._run_path(), self._document, opened)
+        if self._plan.settings.run_dir is None:
+            prepare_project(self._plan.settings.root_dir)
+        self._run = RunDirectory.make(self._place, self._document, opened)
         self._log = RowLog(self._plan, self._run, self._run_id, self._code, runs_rows=not self._distributed)
 
     def _go_on(self, earlier: EarlierRun) -> None:
@@ -202,14 +217,6 @@ class Recorder:
         """
         self._broken = f"evidence cannot be written: {error}"
         pytest.exit(self._broken)
-
-    def _run_path(self) -> Path:
-        if self._plan.settings.run_dir is not None:
-            return self._plan.settings.run_dir
-        try:
-            return state_directory(self._plan.settings.root_dir) / "runs" / self._run_id
-        except OSError as error:
-            raise pytest.UsageError(f"no run directory can be made in {self._plan.settings.root_dir}: {error}") from None
 
     # rows arrive
 
@@ -341,13 +348,15 @@ class Recorder:
         if self._withdrawn and pytest_status == 0:
             pytest_status = FAILED
         if not rows.left_out and not rows.lost:
-            self._note_idle_expectations(log)
+            self._plan.notes += self._plan.expectations.idle_notes(log.nodes())
         self._document["decoding"] = {"hits": self._hits, "misses": self._misses}
         self._document["peak_bytes"] = sorted(self._peaks)
         self._document["finished"] = as_time(datetime.now(UTC))
         settings = self._plan.settings
         from pytest_benchbench.session.conclusion import conclude
+        from pytest_benchbench.session.costs import add_costs
 
+        self._summary += add_costs(self._document, self._paid, self._plan, log.not_asked, run.path)
         concluded = conclude(
             run,
             self._document,
@@ -369,12 +378,6 @@ class Recorder:
         if self._earlier is not None:  # which may have collected what --lf leaves out
             planned = max(planned, self._earlier.planned)
         return planned
-
-    def _note_idle_expectations(self, log: RowLog) -> None:
-        """Warn of entries that name a suite or parameters which no row had, once every row has run."""
-        expectations = self._plan.expectations
-        if unconcerned := expectations.unconcerned(log.nodes()):
-            self._plan.notes.append(expectations.note(unconcerned))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the verdict, the worst of it, and where the report is."""

@@ -86,6 +86,8 @@ def _show(item: CaseItem, report: Any, row: EvidenceRow, *, wrong_verdict: bool)
             report.wasxfail = f"measured: {row.detection.status}"
         else:
             setattr(report, MEASURED, row.detection.status)
+    elif row.outcome == "not_run" and report.passed:
+        _show_failed(report, item.line("not run: the suite passed over a detector that was not asked"))
     elif row.outcome == "error" and not report.failed and not hasattr(report, "wasxfail"):
         _show_failed(report, item.line("error: the suite passed over an observation that failed"))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from pytest_benchbench.adapters.metering import BudgetExceeded
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, NetworkRecord
 from pytest_benchbench.session.accounting import Account, account
 from pytest_benchbench.session.crashes import INTERRUPTED, TIMED_OUT, WORKER_CRASH
@@ -58,6 +59,7 @@ class RowLog:
         self._not_run = set(not_run)
         self._pending: dict[str, None] = {}
         self._answered: set[str] = set()
+        self._not_asked: set[str] = set()
         self._rows = msgspec.json.Decoder(EvidenceRow)
         self._index: dict[tuple[str, str], tuple[Manifest, CaseRef]] = {}
 
@@ -69,6 +71,11 @@ class RowLog:
     def remaining(self) -> int:
         """How many of the rows that were to run have no evidence of this session yet."""
         return len(self._pending)
+
+    @property
+    def not_asked(self) -> int:
+        """How many rows of this session the budget left out."""
+        return len(self._not_asked)
 
     def is_row(self, nodeid: str) -> bool:
         """Say whether a node id is one of the rows that were to run, or were run before."""
@@ -138,8 +145,13 @@ class RowLog:
         self._attempts[nodeid] = attempt
         self._answered.add(nodeid)
         self._pending.pop(nodeid, None)
+        self._not_asked.discard(nodeid)
         if row.outcome != "not_run":
             self._not_run.discard(nodeid)
+            return
+        self._not_run.add(nodeid)
+        if row.error is not msgspec.UNSET and row.error.type == BudgetExceeded.__name__:
+            self._not_asked.add(nodeid)
 
     def keep_unobserved(
         self,

@@ -27,6 +27,9 @@ STATE_DIR = ".benchbench"
 
 FAILURES = "failures.jsonl"
 
+RUN_PLACE = "benchbench_run_place"
+"""What a worker knows the run directory by; it is not there yet when the worker starts."""
+
 
 class RunDirectoryError(Exception):
     """The directory exists already, or it or a file of it cannot be written; one line."""
@@ -49,6 +52,29 @@ def state_directory(project: Path) -> Path:
     if not ignore.exists():
         write_atomically(ignore, b"*\n")
     return directory
+
+
+def prepare_project(project: Path) -> None:
+    """Make the project's directory for runs, if need be.
+
+    Raises:
+        RunDirectoryError: It cannot be made.
+    """
+    try:
+        state_directory(project)
+    except OSError as error:
+        raise RunDirectoryError(f"no run directory can be made in {project}: {error}") from None
+
+
+def run_place(given: Path | None, project: Path, run_id: str) -> Path:
+    """Say where a new run goes; nothing is made.
+
+    Args:
+        given: Where the user wants it; ``None`` for the place below the project.
+        project: The project.
+        run_id: The run's name.
+    """
+    return project / STATE_DIR / "runs" / run_id if given is None else given
 
 
 class RunDirectory:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from pytest_benchbench.session.options import Settings
     from pytest_benchbench.session.planning import Plan
 
-WRITTEN_AT_THE_END = frozenset({"planned", "decoding", "peak_bytes", "finished", "interrupted", "exit_status"})
+COSTS = "costs"
+"""What the run spent on paid detectors."""
+
+WRITTEN_AT_THE_END = frozenset({COSTS, "planned", "decoding", "peak_bytes", "finished", "interrupted", "exit_status"})
 """Parts of ``run.json`` that a run which was killed has not."""
 
 
@@ -55,6 +58,7 @@ def run_document(
                 "sha256": m.sha256,
                 "rows": m.total_rows,
                 "shard_rows": m.rows,
+                **({"about": dict(m.about)} if m.about else {}),
             }
             for m in plan.manifests
         ],
@@ -72,6 +76,7 @@ def run_document(
             "crash_retries": settings.crash_retries,
             "row_timeout": settings.row_timeout,
             "max_pixels": settings.max_pixels,
+            "budget": None if settings.budget is None else str(settings.budget),
             "gate": settings.gate,
             "artifact_roots": [as_text(shown_from(root, settings.invocation_dir)) for root in settings.artifact_roots],
             "measured": "xfail" if settings.measured_as_xfail else "measured",

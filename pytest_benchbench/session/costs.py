@@ -1,0 +1,138 @@
+"""What a run has spent on paid detectors, beside what was planned: for ``run.json``, the report and the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchbench.evidence.shared_lines import SharedLinesError
+from pytest_benchbench.evidence.spending import Spent
+from pytest_benchbench.manifests.locked_files import LockHeldError
+from pytest_benchbench.manifests.price_table import show_amount
+from pytest_benchbench.manifests.reading import ManifestChangedError
+from pytest_benchbench.session.cost_plan import PlannedCalls, plan_calls, planned_texts
+from pytest_benchbench.session.run_document import COSTS, shown_from
+
+if TYPE_CHECKING:
+    from pytest_benchbench.session.paid_detectors import PaidDetector, PaidDetectors
+    from pytest_benchbench.session.planning import Plan
+
+
+def add_costs(document: dict[str, Any], paid: PaidDetectors, plan: Plan, not_asked: int, directory: Path) -> list[str]:
+    """Write into ``run.json`` what a run has spent on paid detectors, if it has any.
+
+    Args:
+        document: What ``run.json`` says; ``costs`` is written here.
+        paid: The detectors.
+        plan: What the session ran.
+        not_asked: Rows that the budget left out.
+        directory: The run directory.
+
+    Returns:
+        What people are told.
+    """
+    try:
+        costs = costs_document(paid, plan, not_asked)
+    except (SharedLinesError, LockHeldError, OSError) as error:
+        return [f"warning: what was spent cannot be told: {error}"]
+    if costs is None:
+        return []
+    document[COSTS] = costs
+    return cost_lines(costs, shown_from(directory, plan.settings.invocation_dir))
+
+
+def costs_document(paid: PaidDetectors, plan: Plan, not_asked: int) -> dict[str, Any] | None:
+    """Say what the paid detectors of a run have used over all its sessions, and what they cost by the table of this one.
+
+    Args:
+        paid: The detectors.
+        plan: What the session ran.
+        not_asked: Rows that the budget left out.
+
+    Returns:
+        The part ``costs`` of ``run.json``; ``None`` for a run without a paid detector. Amounts are texts: no binary
+        fraction is what is paid.
+
+    Raises:
+        SharedLinesError, LockHeldError, OSError: What was used cannot be read.
+    """
+    if not paid.detectors:
+        return None
+    assert paid.spending is not None
+    used = paid.spending.totals()
+    is_priced = all(paid.detectors[alias].price is not None for alias in used if alias in paid.detectors)
+    return {
+        "currency": paid.prices.currency if paid.prices else None,
+        "prices": {"name": paid.prices.display, "sha256": paid.prices.sha256} if paid.prices else None,
+        "budget": None if paid.budget is None else show_amount(paid.budget),
+        "spent": show_amount(paid.cost(used)) if paid.prices and is_priced else None,
+        "not_asked": not_asked,
+        "detectors": [
+            _detector(detector, used.get(alias, Spent()), plan) for alias, detector in sorted(paid.detectors.items())
+        ],
+    }
+
+
+def cost_lines(costs: dict[str, Any], directory: str) -> list[str]:
+    """Tell people what was spent, and how to go on where the budget ended the asking.
+
+    Args:
+        costs: What ``costs_document`` gave.
+        directory: The run directory as they would write it.
+    """
+    lines = []
+    for one in costs["detectors"]:
+        cost = f", {one['cost']} {costs['currency']}" if one["cost"] is not None else ""
+        in_credits = "" if one["credits"] is None else f", {one['credits']} credits"
+        lines.append(f"{one['alias']}: {one['calls']} calls, {one['words']} words{in_credits}{cost}")
+    if costs["budget"] is not None:
+        lines.append(f"budget: {costs['spent']} of {costs['budget']} {costs['currency']} spent")
+    if costs["not_asked"]:
+        rows = "1 row was" if costs["not_asked"] == 1 else f"{costs['not_asked']} rows were"
+        lines.append(
+            f"incomplete: the budget is used up and {rows} not asked: give the command again with a larger --bench-budget "
+            f"and --bench-resume={directory}"
+        )
+    return lines
+
+
+def _detector(detector: PaidDetector, used: Spent, plan: Plan) -> dict[str, Any]:
+    price, cost = detector.price, detector.cost(used)
+    return {
+        "alias": detector.alias,
+        "adapter": detector.adapter.name,
+        "plan": detector.adapter.plan_tier,
+        "words": used.words,
+        "calls": used.calls,
+        "credits": used.credits,
+        "retries": used.retries,
+        "cost": None if cost is None else show_amount(cost),
+        "price": None
+        if price is None
+        else {
+            "unit": price.unit,
+            "per": price.per,
+            "price": show_amount(price.price),
+            "as_of": price.as_of.isoformat(),
+            "source": price.source,
+        },
+        "planned": _planned(detector, plan),
+    }
+
+
+def _planned(detector: PaidDetector, plan: Plan) -> dict[str, Any] | None:
+    try:
+        texts = planned_texts(plan, detector.alias)
+        planned: PlannedCalls | None = None if texts is None else plan_calls(detector, texts)
+    except ManifestChangedError:
+        return None
+    if planned is None:
+        return None
+    return {
+        "rows": planned.rows,
+        "texts": planned.texts,
+        "words": planned.used.words,
+        "calls": planned.used.calls,
+        "credits": planned.used.credits,
+        "cost": None if planned.cost is None else show_amount(planned.cost),
+    }
