@@ -9,6 +9,9 @@ import signal
 import pytest
 from hypothesis import settings
 
+from pytest_benchbench.reports.detector_benchmark import decode_benchmark
+from pytest_benchbench.statistics.intervals import wilson_interval
+
 # inner runs must not write into the job that runs these tests
 for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(_name, None)
@@ -192,6 +195,146 @@ def score_files(tmp_path):
     return ScoreFiles(tmp_path)
 
 
+class TextBenchmarks:
+    """Makes benchmarks of text detectors: which samples each got wrong is given, the figures follow."""
+
+    HUMAN = tuple(f"h{number:02}" for number in range(40))
+    PLAIN = tuple(f"a{number:02}" for number in range(40))
+    HUMANIZED = tuple(f"z{number:02}" for number in range(20))
+
+    def __init__(self, directories):
+        self._directories = directories
+
+    def samples(self, text="text"):
+        """Give the samples of a split: 40 human ones, 40 by AI, and humanized variants of 20 of these."""
+        return [
+            {
+                "id": name,
+                "label": "human" if name in self.HUMAN else "ai",
+                "category": "essay",
+                "sha256": hashlib.sha256(f"{text} {name}".encode()).hexdigest(),
+                **({"pairOf": f"a{name[1:]}"} if name in self.HUMANIZED else {}),
+            }
+            for name in (*self.PLAIN, *self.HUMAN, *self.HUMANIZED)
+        ]
+
+    def document(
+        self,
+        run=1,
+        /,
+        *,
+        samples=None,
+        split="holdout",
+        complete=True,
+        sha256="5" * 64,
+        name="essays",
+        banner=None,
+        **detectors,
+    ):
+        """Give the content of ``benchmark.json`` of a run of that number.
+
+        Detectors are given by alias: the ids that each got wrong, or ``{"wrong": ids, "unscored": ids, **identity}``.
+        """
+        samples = self.samples() if samples is None else samples
+        evidence = hashlib.sha256(f"evidence {run}".encode()).hexdigest()
+        of_run = {"commit": "abcdef0123456789", "dirty": False}
+        figures = [self._detector(samples, alias, **_given(told)) for alias, told in sorted(detectors.items())]
+        date = f"2026-{1 + run // 28:02}-{1 + run % 28:02}T06:00:00+00:00"
+        entry = {"date": date, "runId": f"run-{run}", **of_run, "split": split, "evidenceSha256": evidence}
+        entry["detectors"] = [each["identity"] for each in figures if each["scored"]]
+        return {
+            "schema_version": 1,
+            "type": "detector-benchmark",
+            "goldenSet": {
+                "name": name,
+                "version": "v1",
+                "status": "final" if banner is None else "example",
+                "sha256": sha256,
+            },
+            "split": split,
+            "run": {
+                "id": f"run-{run}",
+                "started": date,
+                **of_run,
+                "packageVersion": "0.1.0",
+                "evidenceSha256": evidence,
+                "complete": complete,
+                "gaps": [] if complete else ["2 rows were lost"],
+            },
+            "threshold": 50,
+            "samples": samples,
+            "detectors": figures,
+            "commonSubset": {"n": 0, "excluded": [], "silent": [], "detectors": []},
+            "pairs": [],
+            "versionHistory": [entry] if complete and split == "holdout" else [],
+            **({} if banner is None else {"banner": banner}),
+        }
+
+    def benchmark(self, run=1, /, **told):
+        """Give it as it is read."""
+        return decode_benchmark(self.document(run, **told))
+
+    def directory(self, run=1, /, **told):
+        """Write the directory of such a run."""
+        document = self.document(run, **told)
+        rows = [self._directories.row(f"sample-{run}", "detected")]
+        path = self._directories.write(f"run-{run}", rows)
+        document["run"] |= {"id": json.loads((path / "run.json").read_text())["run_id"]}
+        document["run"]["evidenceSha256"] = hashlib.sha256((path / "evidence.jsonl").read_bytes()).hexdigest()
+        for entry in document["versionHistory"]:
+            entry |= {"runId": document["run"]["id"], "evidenceSha256": document["run"]["evidenceSha256"]}
+        (path / "benchmark.json").write_text(json.dumps(document))
+        return path
+
+    @staticmethod
+    def _detector(samples, alias, *, wrong=(), unscored=(), **identity):
+        scored = [sample for sample in samples if sample["id"] not in unscored]
+        scores = {each["id"]: 90.0 if (each["label"] == "ai") != (each["id"] in wrong) else 10.0 for each in scored}
+        cells = {"tp": 0, "fp": 0, "tn": 0, "fn": 0}
+        for each in scored:
+            is_ai, is_right = each["label"] == "ai", each["id"] not in wrong
+            cells[("t" if is_right else "f") + ("p" if is_ai == is_right else "n")] += 1
+        tp, fp, tn, fn = cells.values()
+        humanized = [scores[each["id"]] for each in scored if "pairOf" in each]
+        passed = sum(score < 50 for score in humanized)
+        return {
+            "alias": alias,
+            "identity": {"name": alias, "version": "1.0", "rule": "a score of at least 50 is AI", **identity},
+            "planned": len(samples),
+            "scored": len(scored),
+            "errors": len(samples) - len(scored),
+            "unavailable": 0,
+            "notRun": 0,
+            "statuses": {"error": len(samples) - len(scored)} if unscored else {},
+            "confusion": cells,
+            "precision": _rate(tp, tp + fp),
+            "recall": _rate(tp, tp + fn),
+            "f1": {"value": None},
+            "accuracy": _rate(tp + tn, len(scored)),
+            "fpr": _rate(fp, fp + tn),
+            "humanizerBypass": {**_rate(passed, len(humanized)), "higherIsBetter": True},
+            "latencyMs": {"n": 0, "recorded": 0, "p50": None, "p95": None, "cold": [], "unknown": len(scored)},
+            "histogram": [0, len(scored) - (tp + fp), *[0] * 7, tp + fp],
+            "byCategory": {},
+            "scores": dict(sorted(scores.items())),
+        }
+
+
+def _given(told):
+    return told if isinstance(told, dict) else {"wrong": frozenset(told)}
+
+
+def _rate(k, n):
+    interval = wilson_interval(k, n) or (None, None)
+    return {"value": k / n if n else None, "k": k, "n": n, "lower": interval[0], "upper": interval[1]}
+
+
+@pytest.fixture
+def text_benchmarks(directories):
+    """Make benchmarks of text detectors, and run directories that hold them."""
+    return TextBenchmarks(directories)
+
+
 @pytest.fixture(params=["a folder", "a file", "a dangling link"])
 def occupy(request):
     """``occupy(path)``: put something there that must be left alone."""
@@ -240,3 +383,97 @@ def write_originals():
         return folder / "base.jsonl"
 
     return write
+
+
+class GoldenEvidence:
+    """Writes rows of evidence about the samples of a golden set, as ``pytest golden.json`` leaves them."""
+
+    SET = "d" * 64
+    ABOUT = {"name": "Texts", "version": "v1", "status": "final"}
+
+    @classmethod
+    def row(
+        cls,
+        sample="s1",
+        label="ai",
+        score=80.0,
+        *,
+        adapter="zippy",
+        category="essay",
+        split="holdout",
+        pair_of=None,
+        status="scored",
+        outcome=None,
+        scorer=None,
+        golden_set=SET,
+        elapsed=1.5,
+        call="warm",
+        **more,
+    ):
+        """Give a row; ``more`` replaces its parts."""
+        outcome = outcome or {"scored": "measured", "unavailable": "unavailable"}.get(status, "error")
+        case = {
+            "id": sample,
+            "split": split,
+            "category": category,
+            "label": label,
+            "borderline": False,
+            "labelSource": "made",
+        }
+        asked = outcome not in ("unavailable", "not_run")
+        detection = {"status": status, "adapter_elapsed_ms": elapsed if asked else None, "call": call if asked else None}
+        if status == "scored":
+            detection["score"] = score
+        if scorer is not None:
+            detection["scorer"] = scorer
+        return {
+            "schema_version": 1,
+            "run_id": "",
+            "kind": "golden-set",
+            "key": {
+                "suite": "golden.json::test_detection",
+                "adapter": adapter,
+                "case_id": sample,
+                "params": None,
+                "attempt": 1,
+            },
+            "manifest": {"name": "golden.json", "sha256": golden_set, "pointer": f"/samples/{sample}"},
+            "case": case if pair_of is None else {**case, "pairOf": pair_of},
+            "row_sha256": hashlib.sha256(sample.encode()).hexdigest(),
+            "artifact": {"sha256": hashlib.sha256(f"text of {sample}".encode()).hexdigest(), "decoding": None},
+            "adapter": {
+                "name": adapter,
+                "version": "1.0",
+                "rule": "score >= 50",
+                "options": {},
+                "source_sha256": "b" * 64,
+                "weights": [],
+            },
+            "code": {"project_commit": "abc", "dirty": False, "kernel_sha256": "c" * 64},
+            "detection": detection,
+            "removal": None,
+            "fidelity": {"status": "no_reference"},
+            "outcome": outcome,
+            "worker": None,
+            **more,
+        }
+
+    @classmethod
+    def manifests(cls, **about):
+        """Give what ``run.json`` says of the set."""
+        return [
+            {
+                "path": "golden.json",
+                "name": "golden.json",
+                "kind": "golden-set",
+                "sha256": cls.SET,
+                "rows": 200,
+                "about": {**cls.ABOUT, **about},
+            }
+        ]
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """Makes evidence about golden sets."""
+    return GoldenEvidence

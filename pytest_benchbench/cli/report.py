@@ -13,6 +13,7 @@ from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.deployed_schema import deployed_summary_schema
+from pytest_benchbench.reports.detector_benchmark_schema import detector_benchmark_schema
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
@@ -26,6 +27,14 @@ from pytest_benchbench.reports.report_folder import (
     write_report,
 )
 from pytest_benchbench.reports.report_schema import report_schema
+from pytest_benchbench.reports.split_results import Asked, UnknownPairError
+from pytest_benchbench.reports.tune_threshold import TuneRun, TuneRunError, read_tune_run
+
+_SCHEMAS = {
+    "schema": report_schema,
+    "summary_schema": deployed_summary_schema,
+    "benchmark_schema": detector_benchmark_schema,
+}
 
 
 def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,9 +48,22 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        schema = report_schema() if parameter.name == "schema" else deployed_summary_schema()
-        click.echo(encode_document(schema).decode(), nl=False)
+        click.echo(encode_document(_SCHEMAS[parameter.name or ""]()).decode(), nl=False)
         context.exit()
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for text in value:
+        a, colon, b = text.partition(":")
+        if not (a and colon and b) or ":" in b:
+            raise click.BadParameter(f"{text!r}: expected two detectors as A:B")
+        if a == b:
+            raise click.BadParameter(f"{text!r}: the same detector twice")
+        if (a, b) in pairs or (b, a) in pairs:
+            raise click.BadParameter(f"{text!r}: this pair is declared twice")
+        pairs.append((a, b))
+    return tuple(pairs)
 
 
 @click.command("report")
@@ -65,6 +87,24 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
     help="Look here too for the files of failing cases, to show them in report.html; repeatable.",
 )
 @click.option(
+    "--tune-run",
+    type=click.Path(exists=True, path_type=Path),
+    help="Of text detectors: a run of the tune split, to take the threshold of --target-fpr from.",
+)
+@click.option(
+    "--target-fpr",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Of text detectors: give the true-positive rate at this false-positive rate; needs --tune-run.",
+)
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    metavar="A:B",
+    callback=_pairs,
+    help="Of text detectors: compare these two, row by row; repeatable, p-values are adjusted over all pairs.",
+)
+@click.option(
     "--schema",
     is_flag=True,
     is_eager=True,
@@ -80,6 +120,14 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
     callback=_schema,
     help="Print the JSON Schema of summary.json, and do nothing else.",
 )
+@click.option(
+    "--benchmark-schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of benchmark.json, and do nothing else.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(
     runs: tuple[Path, ...],
@@ -88,11 +136,15 @@ def command(
     formats: tuple[str, ...],
     page: bool | None,
     roots: tuple[Path, ...],
+    tune_run: Path | None,
+    target_fpr: float | None,
+    pairs: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
     """Sum up one or several runs in a new folder: report.json, report.md, report.html and the exports that are asked for.
 
-    Where rows are of a deployed scorer, summary.json says what they took.
+    Where rows are of a deployed scorer, summary.json says what they took; benchmark.json of one run of a golden set has the
+    figures of its detectors.
 
     A RUN is the directory of a run, merged ones included, or a file of evidence. Each is an independent process that ran the
     same cases; what they disagree about is listed. Runs in which a case id or an adapter's name means different things are
@@ -101,14 +153,21 @@ def command(
     Exit codes: 0 done, whatever the runs observed; 1 a run is damaged, or the runs cannot be counted together (then nothing
     is written); 2 wrong use.
     """
+    if (tune_run is None) != (target_fpr is None):
+        raise click.UsageError("--tune-run and --target-fpr need each other")
+    if len(runs) > 1 and (tune_run or pairs):
+        raise click.UsageError("--tune-run, --target-fpr and --pair are for a report on one run")
     try:
+        asked = Asked(pairs, _tune(tune_run, target_fpr))
         with evidence_progress(runs, "reading") as progress:
             report = write_report(
-                runs, output_dir, by=by, formats=formats, page=page, artifact_roots=roots, progress=progress
+                runs, output_dir, by=by, asked=asked, formats=formats, page=page, artifact_roots=roots, progress=progress
             )
+    except UnknownPairError as error:
+        raise click.UsageError(str(error)) from None
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
-    except (RecordedRunError, EvidenceError, ReportFolderError) as error:
+    except (RecordedRunError, EvidenceError, ReportFolderError, TuneRunError) as error:
         raise click.ClickException(str(error)) from None
     for note in _notes(report):
         click.echo(f"note: {plain(note)}", err=True)
@@ -117,6 +176,10 @@ def command(
         return
     for line in _lines(report):
         click.echo(line)
+
+
+def _tune(run: Path | None, target: float | None) -> TuneRun | None:
+    return None if run is None or target is None else read_tune_run(run, target)
 
 
 def _lines(report: ReportFolder) -> Iterator[str]:

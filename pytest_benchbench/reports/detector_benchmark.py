@@ -10,11 +10,13 @@ import msgspec
 
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import schema_fault_parts, shown
+from pytest_benchbench.manifests.golden_set import Label, Status
 from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.reports.detector_figures import (
     CommonSubset,
     DetectorFigures,
+    DetectorResults,
     Identity,
     PairedAccuracy,
     Sha256,
@@ -33,8 +35,6 @@ EXAMPLE_BANNER: Final = "example set: no claim"
 
 UNKNOWN_BANNER: Final = "status of the set unknown: no claim"
 
-Label = Literal["ai", "human"]
-
 
 class GoldenSetRecord(Strict, frozen=True):
     """The golden set; null where only evidence is there, and nothing says it.
@@ -48,7 +48,7 @@ class GoldenSetRecord(Strict, frozen=True):
 
     name: str | None
     version: str | None
-    status: Literal["final", "example"] | None
+    status: Status | None
     sha256: Sha256
 
 
@@ -114,6 +114,34 @@ class VersionEntry(Strict, frozen=True):
     split: str
     evidenceSha256: Sha256
     detectors: tuple[Identity, ...]
+
+
+class SplitResults(Strict, frozen=True, omit_defaults=True):
+    """What detectors answered on one split: the part of ``benchmark.json`` that depends on the observations alone.
+
+    It is a part of ``report.json`` too.
+
+    Attributes:
+        goldenSet: What was run.
+        split: ``tune`` or ``holdout``.
+        threshold: From which score on a text is called AI.
+        samples: Those that any detector was to be asked about, sorted by id.
+        detectors: Sorted by alias.
+        commonSubset: What all of them scored.
+        pairs: Declared pairs only, in the order of their declaration.
+        run: The number of the run in a report about several.
+        banner: What has to stand over every rendering; absent for a final set.
+    """
+
+    goldenSet: GoldenSetRecord
+    split: str
+    threshold: Literal[50]
+    samples: tuple[SampleRecord, ...]
+    detectors: tuple[DetectorResults, ...]
+    commonSubset: CommonSubset
+    pairs: tuple[PairedAccuracy, ...]
+    run: int | None = None
+    banner: str | None = None
 
 
 class DetectorBenchmark(Strict, frozen=True, omit_defaults=True):

@@ -136,7 +136,7 @@ class Calls(Strict, frozen=True):
         recorded: How many of them were made in an earlier session: their answers and times were taken from its journal.
         p50: Null without calls.
         p95: Null without calls.
-        cold: The first calls of an instance, which are in no percentile: what each took, ascending.
+        cold: The first calls of an instance, which are in no percentile: what each took, ascending, at most 100 of them.
         unknown: Scored samples of which no time is known: they were asked about together with others.
     """
 
@@ -169,8 +169,8 @@ class Identity(Strict, frozen=True, omit_defaults=True):
         model: The model that the answers name.
         mixed: How a class of mixed texts is counted.
         weights: What a local detector loaded.
-        varying: Members that are not the same in all scored rows, with each of their values: absent or null above. What
-            answered is then several detectors under one name.
+        varying: Members of which scored rows say different things, with each of their values; absent or null above. What
+            answered is then several detectors under one name. A row that does not say a member contradicts none.
     """
 
     name: str
@@ -215,8 +215,8 @@ class TprAtFpr(Strict, frozen=True):
     reported: TprSplit
 
 
-class DetectorFigures(Figures, frozen=True, omit_defaults=True):
-    """One detector on the split.
+class DetectorResults(Figures, frozen=True, kw_only=True, omit_defaults=True):
+    """What one detector answered on the split: no time, nothing about how the run went.
 
     Attributes:
         alias: What the run calls it, unique in the document.
@@ -227,7 +227,6 @@ class DetectorFigures(Figures, frozen=True, omit_defaults=True):
         unavailable: Samples that it could not be asked about.
         notRun: Samples that it was not asked about.
         statuses: All that have no score, by how they ended.
-        latencyMs: Milliseconds.
         histogram: ``BUCKETS`` counts over [0, 100]; the last one includes 100.
         byCategory: By the categories of the set, sorted.
         scores: The score of each sample, by id, sorted.
@@ -242,11 +241,20 @@ class DetectorFigures(Figures, frozen=True, omit_defaults=True):
     unavailable: Count
     notRun: Count
     statuses: dict[str, Count]
-    latencyMs: Calls
     histogram: Annotated[tuple[Count, ...], msgspec.Meta(min_length=BUCKETS, max_length=BUCKETS)]
     byCategory: dict[str, CategoryFigures]
     scores: dict[str, Score]
     tprAtFpr: TprAtFpr | None = None
+
+
+class DetectorFigures(DetectorResults, frozen=True, kw_only=True, omit_defaults=True):
+    """One detector on the split.
+
+    Attributes:
+        latencyMs: Milliseconds.
+    """
+
+    latencyMs: Calls
 
 
 class Excluded(Strict, frozen=True):

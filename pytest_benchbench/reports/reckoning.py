@@ -1,4 +1,4 @@
-"""Report, summary of deployed scorers and gate from one pass over the evidence."""
+"""Report, summary of deployed scorers, benchmark of text detectors and gate from one pass over the evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pytest_benchbench.evidence.reading import IndexedEvidence, SettledRow
 from pytest_benchbench.evidence.score_manifest import ScoreManifest
 from pytest_benchbench.gates.decision import Decider, Decision, EvidenceFacts
 from pytest_benchbench.gates.policy import LoadedPolicy
+from pytest_benchbench.reports.benchmark_document import lacks_of
 from pytest_benchbench.reports.deployed_summary import DeployedSummary
+from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark
 from pytest_benchbench.reports.summary import Summary
 
 
@@ -22,11 +24,13 @@ class Reckoning:
     Attributes:
         report: The content of ``report.json``; see ``build_report``.
         deployed: The content of ``summary.json``; ``None`` where no row is of a deployed scorer.
+        benchmark: The content of ``benchmark.json``; ``None`` unless rows are of one golden set.
         decision: The content of ``gate.json``; ``None`` without a policy.
     """
 
     report: dict[str, Any]
     deployed: dict[str, Any] | None
+    benchmark: DetectorBenchmark | None
     decision: Decision | None
 
 
@@ -76,4 +80,7 @@ def reckon(
     )
     source = evidence.path.name, evidence.sha256
     decision = None if decider is None else decider.decision(facts)
-    return Reckoning(summary.report(*source, run), deployed.document(source), decision)
+    report = summary.report(*source, run)
+    lacks = lacks_of(run, lost=lost, left_out=left_out, gaps=run.get("gaps", ()))
+    benchmark = summary.golden_sets.benchmark(run, evidence.sha256, lacks)
+    return Reckoning(report, deployed.document(source), benchmark, decision)

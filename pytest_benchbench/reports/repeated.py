@@ -42,7 +42,7 @@ class RunTaker(Protocol):
 def report_on(
     runs: RepeatedRuns,
     *,
-    by: Sequence[str] = (),
+    summary: Summary | None = None,
     exports: Sequence[RunTaker] = (),
     also: Sequence[Callable[[SettledRow], None]] = (),
     progress: Progress | None = None,
@@ -51,7 +51,7 @@ def report_on(
 
     Args:
         runs: Those that were read.
-        by: Properties of a case by which there are tables of their own; see ``Summary``.
+        summary: What sums them up, as yet empty; an ordinary one unless told otherwise.
         exports: See every row too.
         also: So do these.
         progress: Is told how many more bytes of evidence were read.
@@ -65,9 +65,11 @@ def report_on(
 
     Raises:
         EvidenceError: Evidence is damaged, or the runs cannot be counted together; see ``RepeatedRuns.feed``.
+        UnknownPairError: As ``Summary.report``, as is the next.
+        TuneRunError: The tune run is about something else.
     """
     are_several = len(runs.runs) > 1
-    summary = Summary(by=by)
+    summary = summary or Summary()
     cold = _ColdCalls()
     takers: list[RunTaker] = [cold, *exports]
 
@@ -81,7 +83,8 @@ def report_on(
     runs.feed(begin_run, summary.add, *(taker.add for taker in takers), *also, *watch)
     entries = [_run_entry(number, run, runs.rows_in[number - 1], cold) for number, run in enumerate(runs.runs, 1)]
     evidence = [(run.evidence.path.name, run.evidence.sha256) for run in runs.runs]
-    document = summary.report(*evidence[0], _environment(runs))
+    manifests = [manifest for run in runs.runs for manifest in run.document.get("manifests", ())]
+    document = summary.report(*evidence[0], _environment(runs), manifests=manifests)
     if are_several:
         document["inputs"]["evidence"] = [{"name": name, "sha256": sha256} for name, sha256 in evidence]
         document["results"] = dict(sorted((document["results"] | _comparison(runs)).items()))

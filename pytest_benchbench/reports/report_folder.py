@@ -18,10 +18,14 @@ from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports import html
+from pytest_benchbench.reports.benchmark_document import lacks_of
 from pytest_benchbench.reports.deployed_summary import SUMMARY, DeployedSummary
+from pytest_benchbench.reports.detector_benchmark import BENCHMARK, DetectorBenchmark
 from pytest_benchbench.reports.export import EXPORTS, Export
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.repeated import Progress, report_on
+from pytest_benchbench.reports.split_results import NOTHING_MORE, Asked
+from pytest_benchbench.reports.summary import Summary
 
 if TYPE_CHECKING:
     from pytest_benchbench.reports.html.cases import Cases
@@ -60,6 +64,7 @@ def write_report(
     output: Path,
     *,
     by: Sequence[str] = (),
+    asked: Asked = NOTHING_MORE,
     formats: Sequence[str] = (),
     page: bool | None = None,
     artifact_roots: Sequence[Path] = (),
@@ -71,6 +76,7 @@ def write_report(
         paths: Directories of runs or files of evidence, at least one.
         output: Must not exist; its parents are made.
         by: Properties of a case by which there are tables of their own; see ``Summary``.
+        asked: What is reckoned of golden sets only where somebody asks for it.
         formats: Names of ``EXPORTS``: formats in which all settled rows are written.
         page: Whether ``report.html`` is written; by default if the extra ``html`` is installed.
         artifact_roots: Folders in which the page looks for the files of failing cases too.
@@ -81,6 +87,8 @@ def write_report(
         RecordedRunError: A directory holds no run.
         EvidenceError: Evidence is damaged, or the runs cannot be counted together.
         ReportFolderError: ``output`` exists or cannot be written.
+        UnknownPairError: A detector of a declared pair is not there.
+        TuneRunError: The tune run is about something else than the reported one.
     """
     for name in formats:
         if (needed := EXPORTS[name].needs) is not None and find_spec(needed) is None:
@@ -92,7 +100,7 @@ def write_report(
             runs = RepeatedRuns.read(paths, progress)
             decision = _decision(runs.runs[0]) if len(runs.runs) == 1 else None
             cases = None if page is False else html.new_cases()
-            document = _fill(beside, runs, by, formats, cases, progress)
+            document = _fill(beside, runs, Summary(by, asked), formats, cases, progress)
             if cases is not None:
                 write_atomically(beside / html.REPORT_HTML, _page(runs, document, cases, decision, artifact_roots))
             files = tuple(sorted(file.name for file in beside.iterdir()))
@@ -106,7 +114,7 @@ def write_report(
 def _fill(
     folder: Path,
     runs: RepeatedRuns,
-    by: Sequence[str],
+    summary: Summary,
     formats: Sequence[str],
     cases: Cases | None,
     progress: Progress | None,
@@ -118,15 +126,25 @@ def _fill(
             exports.append(EXPORTS[name](folder / f"rows.{name}"))
             stack.callback(exports[-1].abandon)
         rows_for = () if cases is None else (cases.add,)
-        document = report_on(runs, by=by, exports=[*exports, deployed], also=rows_for, progress=progress)
+        document = report_on(runs, summary=summary, exports=[*exports, deployed], also=rows_for, progress=progress)
         for export in exports:
             export.close()
     write_atomically(folder / REPORT, encode_document(document))
-    summary = deployed.document(*((run.evidence.path.name, run.evidence.sha256) for run in runs.runs))
-    if summary is not None:
-        write_atomically(folder / SUMMARY, encode_document(summary))
+    files = [(run.evidence.path.name, run.evidence.sha256) for run in runs.runs]
+    for name, content in ((SUMMARY, deployed.document(*files)), (BENCHMARK, _benchmark(summary, runs.runs[0]))):
+        if content is not None:
+            write_atomically(folder / name, encode_document(content))
     write_atomically(folder / MARKDOWN, render_markdown(document).encode())
     return document
+
+
+def _benchmark(summary: Summary, run: RepeatedRun) -> DetectorBenchmark | None:
+    """Give the benchmark of the only run; ``None`` where there are several."""
+    planned = run.planned
+    lost, left_out = (0, 0) if planned is None else (planned.lost, planned.left_out)
+    return summary.golden_sets.benchmark(
+        run.document, run.evidence.sha256, lacks_of(run.document, lost=lost, left_out=left_out, gaps=run.gaps)
+    )
 
 
 def _page(

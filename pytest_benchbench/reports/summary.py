@@ -15,6 +15,7 @@ from pytest_benchbench.evidence.reading import SettledRow, index_evidence
 from pytest_benchbench.reports.columns import RowColumns, Rows
 from pytest_benchbench.reports.confusion import confusion
 from pytest_benchbench.reports.facets import CaseField, Series
+from pytest_benchbench.reports.golden_sets import GoldenSets
 from pytest_benchbench.reports.histograms import histograms
 from pytest_benchbench.reports.listings import AS_EXPECTED, RowListings
 from pytest_benchbench.reports.message_matches import message_matches
@@ -24,6 +25,7 @@ from pytest_benchbench.reports.ranges import detection_ranges, fidelity_ranges
 from pytest_benchbench.reports.reliability import reliability
 from pytest_benchbench.reports.robustness import robustness
 from pytest_benchbench.reports.scored_rows import ScoredRows
+from pytest_benchbench.reports.split_results import NOTHING_MORE, Asked
 from pytest_benchbench.reports.tables import VerdictTables
 from pytest_benchbench.reports.timing import TimingTally
 from pytest_benchbench.reports.transitions import transitions
@@ -69,17 +71,22 @@ class Summary:
 
     Args:
         by: Paths of fields of the cases, such as ``transform.parameters.attack.strength``; each gets a table.
+        asked: What is reckoned of golden sets only where somebody asks for it.
+
+    Attributes:
+        golden_sets: The rows of golden sets.
 
     Raises:
-        ValueError: One is no path.
+        ValueError: One of ``by`` is no path.
     """
 
-    def __init__(self, by: Sequence[str] = ()) -> None:
+    def __init__(self, by: Sequence[str] = (), asked: Asked = NOTHING_MORE) -> None:
         self._fields = tuple(CaseField(path) for path in dict.fromkeys(by))
         self._columns = RowColumns(self._fields)
         self._removal: Counter[tuple[str, str | None, str, str | None, str]] = Counter()
         self._listings = RowListings()
         self._scored = ScoredRows()
+        self.golden_sets = GoldenSets(asked)
         self._run: int | None = None
         self._asked: set[tuple[int, Series]] = set()
         self._attempts = 0
@@ -93,7 +100,7 @@ class Summary:
         Args:
             number: Of the run, from 1.
         """
-        self._listings.run = self._scored.run = number
+        self._listings.run = self._scored.run = self.golden_sets.run = number
         self._run = number
 
     def add(self, settled: SettledRow) -> None:
@@ -114,21 +121,30 @@ class Summary:
         if settled.unstable or settled.outcome not in AS_EXPECTED:
             self._listings.add(settled)
         self._scored.add(settled)
+        self.golden_sets.add(settled)
         self._timing.add(row)
         self._provenance.add(row)
 
-    def report(self, name: str, sha256: str, run: Mapping[str, Any]) -> dict[str, Any]:
+    def report(
+        self, name: str, sha256: str, run: Mapping[str, Any], *, manifests: Sequence[Mapping[str, Any]] | None = None
+    ) -> dict[str, Any]:
         """Give the report on the rows so far; see ``build_report``.
 
         Args:
             name: The file of evidence that the rows came from.
             sha256: Its digest.
             run: The content of ``run.json``.
+            manifests: What several runs say of their manifests; that of ``run`` unless told otherwise.
+
+        Raises:
+            UnknownPairError: A detector of a declared pair is not there.
+            TuneRunError: The tune run is about something else.
         """
+        golden_sets = self.golden_sets.results(run.get("manifests", ()) if manifests is None else manifests)
         batches = self._timing.batches()
         return {
             "schema_version": SCHEMA_VERSION,
-            "results": _sorted_keys(self._results(self._columns.rows())),
+            "results": _sorted_keys({**self._results(self._columns.rows()), **golden_sets}),
             "timing": self._timing.document(),
             **({"batch_timing": batches} if batches else {}),
             "environment": dict(run),

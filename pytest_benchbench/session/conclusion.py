@@ -16,6 +16,7 @@ from pytest_benchbench.gates.policy import LoadedPolicy, PolicyError, load_polic
 from pytest_benchbench.manifests.faults import ManifestError
 from pytest_benchbench.reports import html
 from pytest_benchbench.reports.deployed_summary import SUMMARY
+from pytest_benchbench.reports.detector_benchmark import BENCHMARK
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -59,8 +60,8 @@ def conclude(
 ) -> Conclusion:
     """Sum up a run whose evidence is closed, and write ``report.json``, ``report.md``, ``gate.json`` and ``run.json``.
 
-    There is ``summary.json`` where rows are of a deployed scorer. With the extra ``html`` there is ``report.html`` too. A
-    run whose page cannot be made is a run all the same.
+    There is ``summary.json`` where rows are of a deployed scorer, and ``benchmark.json`` where they are of a golden set.
+    With the extra ``html`` there is ``report.html`` too. A run whose page cannot be made is a run all the same.
 
     Args:
         run: Its directory.
@@ -99,10 +100,11 @@ def conclude(
     if decision is not None:
         run.write_json("gate.json", decision)
     run.write_json("report.json", report)
-    if reckoned.deployed is None:
-        run.remove(SUMMARY)  # of an earlier session: none of its deployed rows counts any more
-    else:
-        run.write_json(SUMMARY, reckoned.deployed)
+    for name, content in ((SUMMARY, reckoned.deployed), (BENCHMARK, reckoned.benchmark)):
+        if content is None:
+            run.remove(name)  # of an earlier session: none of its rows counts any more
+        else:
+            run.write_json(name, content)
     run.write_text("report.md", render_markdown(report))
     run.write_json("run.json", document)
     concluded = Conclusion(status, terminal_lines(report, decision), ["report.md"])

@@ -23,6 +23,7 @@ from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports import html
 from pytest_benchbench.reports.deployed_summary import SUMMARY
+from pytest_benchbench.reports.detector_benchmark import BENCHMARK
 from pytest_benchbench.reports.lines import terminal_lines
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.reckoning import Reckoning, reckon
@@ -166,7 +167,8 @@ def _write(directory: Path, document: dict[str, Any], reckoning: Reckoning) -> N
     if reckoning.decision is not None:
         write_atomically(directory / "gate.json", encode_document(reckoning.decision))
     write_atomically(directory / REPORT, encode_document(reckoning.report))
-    if reckoning.deployed is not None:
-        write_atomically(directory / SUMMARY, encode_document(reckoning.deployed))
+    for name, content in ((SUMMARY, reckoning.deployed), (BENCHMARK, reckoning.benchmark)):
+        if content is not None:
+            write_atomically(directory / name, encode_document(content))
     write_atomically(directory / "report.md", render_markdown(reckoning.report).encode())
     write_atomically(directory / RUN, encode_document(document))

@@ -8,6 +8,7 @@ import pytest
 from pytest_benchbench.evidence.repeated_runs import RepeatedRuns
 from pytest_benchbench.reports.repeated import report_on
 from pytest_benchbench.reports.report_schema import report_schema
+from pytest_benchbench.reports.summary import Summary
 
 REFERENCE = {"mae": 1.5, "changed_fraction": 0.5}
 
@@ -67,7 +68,7 @@ def empty_parts(value, path=""):
 
 
 def test_a_report_with_an_entry_in_every_part_is_valid(full, valid):
-    several = valid(report_on(RepeatedRuns.read(full), by=["media_type"]))
+    several = valid(report_on(RepeatedRuns.read(full), summary=Summary(by=["media_type"])))
     assert list(empty_parts(several["results"])) == []
     assert several["results"]["tables"].keys() >= {"adapter_provider", "adapter_content_stratum"}
     alone = valid(report_on(RepeatedRuns.read(full[:1])))
@@ -90,7 +91,7 @@ FREE = {"environment", "options", "ranges", "timing", "by", "verdicts", "cold"}
 
 
 def test_no_object_of_a_report_has_a_member_that_the_schema_does_not_name(full):
-    document = report_on(RepeatedRuns.read(full), by=["media_type"])
+    document = report_on(RepeatedRuns.read(full), summary=Summary(by=["media_type"]))
     validator = jsonschema.Draft202012Validator(report_schema())
     for path in objects(document):
         if FREE & {*path[:1], *path[-1:]} or path[:1] == ("environment",):
