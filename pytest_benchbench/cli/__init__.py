@@ -20,6 +20,8 @@ _COMMANDS = {
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "gate": "Decide by a policy whether evidence is good enough.",
+    "history": "Append runs of a golden set, and say what got worse.",
+    "reproduce": "Say whether two runs of a golden set agree.",
     "package": "Pack a build as a release, if its evidence passes.",
     "manifest": "Write a manifest from files of one's own.",
     "report": "Sum up one or several runs, or export their rows.",

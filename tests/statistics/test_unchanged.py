@@ -124,5 +124,5 @@ def test_power_is_the_sum_over_all_flagged_counts(n, lost, gained, alpha, points
     ],
 )
 def test_what_is_no_number_of_samples_no_rate_and_no_level_is_refused(call, arguments):
-    with pytest.raises(ValueError, match="must|not rates|at least 0|lies in"):
+    with pytest.raises(ValueError, match=r"must|not rates|at least 0|lies in"):
         call(*arguments)
