@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import msgspec
@@ -144,7 +144,7 @@ class Sample:
 
     media_type: MediaType
     sha256: str
-    data: bytes
+    data: bytes = field(repr=False)
     decoded: DecodedMedia | None = None
 
 

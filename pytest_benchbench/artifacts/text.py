@@ -1,6 +1,6 @@
 """Text artifacts: strict UTF-8, nothing normalised."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
@@ -15,7 +15,7 @@ class Text:
         decoding: ``{"rule": "utf-8", "characters": n}``.
     """
 
-    text: str
+    text: str = field(repr=False)  # what shows local variables shows no text of a golden set
     decoding: dict[str, Any]
 
 

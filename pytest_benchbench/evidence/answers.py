@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
 
-from pytest_benchbench.adapters.base import Detection, DetectionStatus
+from pytest_benchbench.adapters.base import VERDICTS, Detection, DetectionStatus
 from pytest_benchbench.evidence.foreign_text import is_one_line, one_line
 from pytest_benchbench.manifests.strict_json import MAX_DEPTH, too_deep
 
@@ -16,6 +17,26 @@ MAX_SERIES_BYTES = 16 * 1024 * 1024
 holds both is then well below what a reader accepts."""
 
 _STATUSES = frozenset(get_args(DetectionStatus))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreScale:
+    """The scale of the scores of a kind of manifest, from 0 on.
+
+    Attributes:
+        highest: The highest score.
+        demanded: Whether a verdict without a score is none.
+    """
+
+    highest: float
+    demanded: bool = False
+
+
+PROBABILITY = ScoreScale(1.0)
+"""That the image is AI: the scale of datasets."""
+
+AI_LIKELIHOOD = ScoreScale(100.0, demanded=True)
+"""The scale of golden sets, on which every detector's own scores are brought."""
 
 
 def plain_answer(answer: object) -> Detection:
@@ -55,17 +76,17 @@ def plain_answer(answer: object) -> Detection:
     return msgspec.json.decode(msgspec.json.encode(detection), type=Detection)
 
 
-def refuse_no_probability(detection: Detection) -> None:
-    """Refuse a score that is no probability, and a scored answer without a score.
+def check_score(detection: Detection, scale: ScoreScale) -> None:
+    """Refuse a score outside its scale, and an answer without the score that it should have.
 
     Raises:
         ValueError: It is one of these.
     """
     if detection.score is None:
-        if detection.status == "scored":
-            raise ValueError("the answer is scored, and has no score")
-    elif not 0.0 <= detection.score <= 1.0:
-        raise ValueError(f"score lies outside [0, 1]: {detection.score!r}")
+        if detection.status == "scored" or (scale.demanded and detection.status in VERDICTS):
+            raise ValueError(f"the answer is {detection.status}, and has no score")
+    elif not 0.0 <= detection.score <= scale.highest:
+        raise ValueError(f"score lies outside [0, {scale.highest:g}]: {detection.score!r}")
 
 
 def _plain(name: str, value: object) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from pytest_benchbench.adapters.base import (
@@ -19,14 +19,15 @@ from pytest_benchbench.adapters.base import (
 from pytest_benchbench.adapters.metering import BudgetExceeded, NotAsked
 from pytest_benchbench.adapters.pool import AdapterLoadError, PooledAdapter
 from pytest_benchbench.artifacts.loading import ArtifactLoader
-from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
+from pytest_benchbench.artifacts.media import DecodedMedia, UndecodableArtifactError
+from pytest_benchbench.artifacts.text import decode_text
 from pytest_benchbench.artifacts.verification import (
     ArtifactMismatchError,
     ArtifactPathError,
     ArtifactUnreadableError,
     resolve_artifact,
 )
-from pytest_benchbench.evidence.answers import plain_answer, refuse_no_probability
+from pytest_benchbench.evidence.answers import check_score, plain_answer
 from pytest_benchbench.evidence.call_clock import CallClock
 from pytest_benchbench.evidence.comparing import compare
 from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
@@ -43,48 +44,10 @@ from pytest_benchbench.evidence.observation import (
     RemovalRecord,
     judge,
 )
+from pytest_benchbench.evidence.question import PinnedFile as PinnedFile, PinnedText as PinnedText, Question as Question
+from pytest_benchbench.evidence.withheld_text import WithheldTexts
 
 ARTIFACT_ERRORS = (ArtifactPathError, ArtifactUnreadableError, ArtifactMismatchError, UndecodableArtifactError)
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedFile:
-    """A file and the digest that it must have.
-
-    Attributes:
-        path: As the manifest writes it, relative to the manifest's directory.
-        sha256: 64 lower-case hex digits.
-    """
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked about one case.
-
-    Attributes:
-        media_type: The artifact's media type.
-        artifact: What the adapter is shown.
-        reference: What fidelity is measured against, if anything.
-        base: The directory that relative paths start from.
-        roots: Further directories in which files may lie.
-        removed: Whether the case's state is ``removed``.
-        expected: The verdict that the case asserts; ``None`` or ``unresolved`` asserts nothing.
-        known_mismatch: Whether a wrong answer is listed as known.
-        is_probability: Whether a score has to be one: a number in [0, 1].
-    """
-
-    media_type: MediaType
-    artifact: PinnedFile
-    reference: PinnedFile | None
-    base: Path
-    roots: tuple[Path, ...] = ()
-    removed: bool = False
-    expected: Expected | None = None
-    known_mismatch: bool = False
-    is_probability: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +149,26 @@ def observe_batch(questions: Sequence[Question], adapter: PooledAdapter, artifac
     Returns:
         One observation for each question, in their order.
     """
+    observations = _observe_together(questions, adapter, artifacts)
+    texts = [question.artifact.text for question in questions if isinstance(question.artifact, PinnedText)]
+    if not texts:
+        return observations
+    withheld = WithheldTexts(texts)  # of all: what is said about one of a batch may quote another
+    return [_without(withheld, observation) for observation in observations]
+
+
+def _without(withheld: WithheldTexts, observation: Observation) -> Observation:
+    """Take quotations of texts out of what an adapter answered, and out of its failures."""
+    error, where = observation.error, observation.traceback
+    return replace(
+        observation,
+        detection=withheld.hide_in_answer(observation.detection),
+        error=None if error is None else ErrorRecord(withheld.hide(error.type), withheld.hide(error.message)),
+        traceback=None if where is None else withheld.hide(where),
+    )
+
+
+def _observe_together(questions: Sequence[Question], adapter: PooledAdapter, artifacts: ArtifactLoader) -> list[Observation]:
     try:
         description = adapter.load()
     except AdapterUnavailable as error:
@@ -250,6 +233,8 @@ def _begin_call(adapter: PooledAdapter) -> tuple[Literal["cold", "warm"], float 
 
 
 def _show(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader) -> _Shown:
+    if isinstance(question.artifact, PinnedText):
+        return _show_text(question, question.artifact, adapter)
     try:
         path = resolve_artifact(question.artifact.path, base=question.base, roots=question.roots)
         needs = adapter.adapter.needs
@@ -261,6 +246,18 @@ def _show(question: Question, adapter: PooledAdapter, artifacts: ArtifactLoader)
     sample = Sample(question.media_type, question.artifact.sha256, artifact.data, decoded)
     record = ArtifactRecord(question.artifact.sha256, decoded.decoding if decoded else None)
     return _Shown(question, sample, record, path=path)
+
+
+def _show_text(question: Question, pinned: PinnedText, adapter: PooledAdapter) -> _Shown:
+    """Show a text of the manifest as one from a file is shown: bytes that are verified, and decoded where that is needed."""
+    data = pinned.text.encode()
+    found = hashlib.sha256(data).hexdigest()
+    if found != pinned.sha256:
+        error = ArtifactMismatchError(f"the text has the SHA-256 {found}, pinned is {pinned.sha256}")
+        return _Shown(question, None, ArtifactRecord(pinned.sha256, None), error)
+    decoded = None if adapter.adapter.needs == "bytes" else decode_text(data)
+    sample = Sample(question.media_type, pinned.sha256, data, decoded)
+    return _Shown(question, sample, ArtifactRecord(pinned.sha256, decoded.decoding if decoded else None))
 
 
 def _unseen(question: Question) -> _Shown:
@@ -289,8 +286,8 @@ def _answered(
         return _failed(shown, adapter, description, artifacts, answer, no_answer)
     try:
         detection = plain_answer(answer)
-        if shown.question.is_probability:
-            refuse_no_probability(detection)
+        if shown.question.scale is not None:
+            check_score(detection, shown.question.scale)
     except Exception as error:  # of a foreign object that is looked at
         return _failed(shown, adapter, description, artifacts, error, no_answer)
     record = DetectionRecord.of(detection, adapter_elapsed_ms=elapsed, call=call, load_ms=load_ms)
@@ -348,7 +345,7 @@ def _observation(
 
 def _fidelity(question: Question, path: str | None, artifacts: ArtifactLoader) -> FidelityRecord:
     """Compare the artifact with its reference; another question than detection, answered whatever the adapter said."""
-    if question.reference is None:
+    if question.reference is None or not isinstance(question.artifact, PinnedFile):
         return FidelityRecord("no_reference")
 
     def decoded(file: PinnedFile, path: str) -> DecodedMedia | None:

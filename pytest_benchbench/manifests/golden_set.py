@@ -197,6 +197,7 @@ GOLDEN_SET = Kind(
     split_field="split",
     splits=SPLITS,
     private=PRIVATE,
+    text_field="text",
     unselectable=PRIVATE,
 )
 

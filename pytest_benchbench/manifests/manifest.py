@@ -94,6 +94,7 @@ class Manifest(ABC):
         splits: The splits that rows of its kind can be of; none for a kind without.
         id_field: The field that is the identity of a row.
         private: Fields of its rows that evidence leaves out.
+        text_field: That of them which holds the artifact itself, if rows hold a text.
         about: What the document says of itself, beside its rows, that a run records.
     """
 
@@ -125,6 +126,7 @@ class Manifest(ABC):
         self.splits = kind.splits
         self.id_field = kind.id_field
         self.private = kind.private
+        self.text_field = kind.text_field
         self._file = file
         self._stamp = stamp
 

@@ -78,6 +78,7 @@ class Kind:
         splits: The splits there are.
         private: Fields that evidence leaves out: where a machine keeps its files is nobody else's business, and the texts
             of a golden set stay in it.
+        text_field: The private field that holds the artifact itself, if rows hold a text.
         unselectable: Fields by whose values no rows are chosen, because what chooses is recorded.
     """
 
@@ -89,6 +90,7 @@ class Kind:
     split_field: str | None = None
     splits: tuple[str, ...] = ()
     private: frozenset[str] = frozenset()
+    text_field: str | None = None
     unselectable: frozenset[str] = frozenset()
 
 

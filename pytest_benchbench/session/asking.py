@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from pytest_benchbench.adapters.base import BatchAdapter
 from pytest_benchbench.adapters.pool import PooledAdapter
-from pytest_benchbench.evidence.observing import Observation, PinnedFile, Question, observe, observe_batch
+from pytest_benchbench.evidence.answers import AI_LIKELIHOOD, PROBABILITY
+from pytest_benchbench.evidence.observing import Observation, PinnedFile, PinnedText, Question, observe, observe_batch
+from pytest_benchbench.manifests import golden_set
 from pytest_benchbench.manifests.dataset import MEDIA_TYPE, DatasetCase
+from pytest_benchbench.manifests.golden_set import GoldenSample
 from pytest_benchbench.session.network import GUARD
 from pytest_benchbench.session.node_names import CaseNode
 from pytest_benchbench.session.row_timeout import TIMER, RowTimeout
@@ -19,11 +22,22 @@ if TYPE_CHECKING:
     from pytest_benchbench.session.planning import Plan
 
 
-def question_of(case: WatermarkCase | DatasetCase, manifest: Manifest, plan: Plan, node: CaseNode) -> Question:
+def question_of(
+    case: WatermarkCase | DatasetCase | GoldenSample, manifest: Manifest, plan: Plan, node: CaseNode
+) -> Question:
     """Say what is asked about a row: its files, and what it asserts once known mismatches are taken into account.
 
-    A row of a dataset asserts nothing, and nothing of it but the image is part of the question: not its label either.
+    A row of a dataset or a sample of a golden set asserts nothing, and nothing of it but the image or the text is part of
+    the question: not its label either.
     """
+    if isinstance(case, GoldenSample):
+        return Question(
+            media_type=golden_set.MEDIA_TYPE,
+            artifact=PinnedText(case.text, case.sha256),
+            reference=None,
+            base=manifest.directory,
+            scale=AI_LIKELIHOOD,
+        )
     if isinstance(case, DatasetCase):
         assert case.path is not None  # a plan has no row without one
         return Question(
@@ -32,7 +46,7 @@ def question_of(case: WatermarkCase | DatasetCase, manifest: Manifest, plan: Pla
             reference=None,
             base=manifest.directory,
             roots=plan.settings.artifact_roots,
-            is_probability=True,
+            scale=PROBABILITY,
         )
     known = plan.expectations.find(node)
     reference = None
@@ -82,7 +96,9 @@ def _ask_wave(wave: list[CaseItem], adapter: PooledAdapter) -> Observation:
         timer.restart(rows=len(wave))
     guard = item.config.stash[GUARD]
     refused = guard.refused
-    observations = observe_batch([member.question() for member in wave], adapter, item.plan.artifacts)
+    questions = [member.question() for member in wave]
+    item.private_texts.update(*(member.private_texts for member in wave))  # what it prints may quote any of them
+    observations = observe_batch(questions, adapter, item.plan.artifacts)
     for member, observation in zip(wave[1:], observations[1:], strict=True):
         member.refused_earlier = guard.refused - refused
         group.answers[member] = observation

@@ -181,6 +181,8 @@ class CaseItem(LazyRequestFunction):
     row: ManifestRow | None = None
     refused_earlier: int = 0
     """Network connections that were refused while this row was asked about in the time of an earlier one."""
+    private_texts: set[str]
+    """Texts of a golden set that were read while this row ran: no report of it shows any."""
 
     @classmethod
     def make(cls, group: AdapterGroup, function: pytest.Function, manifest: Manifest, ref: CaseRef) -> CaseItem:
@@ -188,6 +190,7 @@ class CaseItem(LazyRequestFunction):
         item = cls.sharing(function, group, node_name(ref.case_id))
         item.manifest = manifest
         item.ref = ref
+        item.private_texts = set()
         return item
 
     @property
@@ -227,6 +230,8 @@ class CaseItem(LazyRequestFunction):
         """
         if self.row is None:
             self.row = self.manifest.read(self.ref)
+            if self.manifest.text_field is not None:
+                self.private_texts.add(getattr(self.row.case, self.manifest.text_field))
         return self.row
 
     def question(self) -> Question:

@@ -127,4 +127,6 @@ def _key(node: CaseNode) -> EvidenceKey:
 
 
 def _manifest(manifest: Manifest, ref: CaseRef) -> ManifestReference:
+    if ref.pointer is not None:
+        return ManifestReference(manifest.name, manifest.sha256, pointer=ref.pointer)
     return ManifestReference(manifest.name, manifest.sha256, line=ref.line)

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import PooledAdapter
     from pytest_benchbench.evidence.observing import Observation
     from pytest_benchbench.manifests.dataset import DatasetCase
+    from pytest_benchbench.manifests.golden_set import GoldenSample
     from pytest_benchbench.manifests.watermark import WatermarkCase
 
 
 @pytest.fixture
-def case(request: pytest.FixtureRequest) -> WatermarkCase | DatasetCase:
+def case(request: pytest.FixtureRequest) -> WatermarkCase | DatasetCase | GoldenSample:
     """The manifest's row."""
-    row: WatermarkCase | DatasetCase = _item(request).read().case
+    row: WatermarkCase | DatasetCase | GoldenSample = _item(request).read().case
     return row
 
 
@@ -112,11 +113,15 @@ def _observe(item: CaseItem, pooled: PooledAdapter) -> Observation:
 
 
 def _decoded(item: CaseItem, *, reference: bool) -> Any:
+    from pytest_benchbench.artifacts.text import decode_text
     from pytest_benchbench.artifacts.verification import resolve_artifact
+    from pytest_benchbench.evidence.observing import PinnedText
 
     question = item.question()
     file = question.reference if reference else question.artifact
     if file is None:
         return None
+    if isinstance(file, PinnedText):
+        return decode_text(file.text.encode())
     path = resolve_artifact(file.path, base=question.base, roots=question.roots)
     return item.plan.artifacts.load(path, file.sha256, question.media_type, decode=True).decoded

@@ -248,8 +248,10 @@ def made_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.T
     """Attach a row's evidence; mark a fault of use for the controller."""
     if isinstance(item, collection.CaseItem):
         from pytest_benchbench.session.reporting import report_case
+        from pytest_benchbench.session.withholding import withhold
 
         report_case(item, call, report)
+        withhold(item, report)
     elif isinstance(item, collection.UsageFault):
         report.benchbench_usage = True  # type: ignore[attr-defined]  # reports carry any attribute between processes
     return report

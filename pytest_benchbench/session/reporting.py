@@ -10,6 +10,7 @@ import pytest
 from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import ErrorRecord, EvidenceRow, Mismatch
 from pytest_benchbench.evidence.observing import ARTIFACT_ERRORS, Observation, ObservationError
+from pytest_benchbench.evidence.withheld_text import WithheldTexts
 from pytest_benchbench.session.collection import CaseItem
 from pytest_benchbench.session.evidence_rows import EVIDENCE, evidence_row, network_record, unobserved_row
 from pytest_benchbench.session.properties import attach
@@ -58,7 +59,8 @@ def _evidence(item: CaseItem, observation: Observation | None, raised: BaseExcep
         if isinstance(raised, RowTimeout):
             error = ErrorRecord(RowTimeout.__name__, one_line(raised))
         elif raised is not None:
-            error = ErrorRecord(one_line(type(raised).__name__), one_line(raised))
+            said = WithheldTexts(item.private_texts).hide(one_line(raised))  # a suite may have compared a text
+            error = ErrorRecord(one_line(type(raised).__name__), said)
     else:
         try:
             row = evidence_row(item, observation)

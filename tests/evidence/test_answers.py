@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from pytest_benchbench.adapters.base import Detection
 from pytest_benchbench.evidence import answers
-from pytest_benchbench.evidence.answers import plain_answer, refuse_no_probability
+from pytest_benchbench.evidence.answers import PROBABILITY, check_score, plain_answer
 from pytest_benchbench.manifests.strict_json import MAX_DEPTH
 
 JSON = st.recursive(
@@ -79,20 +79,20 @@ def test_whatever_a_foreign_object_raises_comes_out_of_here_only():
 
 @pytest.mark.parametrize("score", [0, 0.0, -0.0, 0.5, 1])
 def test_a_probability(score):
-    refuse_no_probability(Detection("scored", score=score))
+    check_score(Detection("scored", score=score), PROBABILITY)
 
 
 @pytest.mark.parametrize("score", [-1e-300, 1 + 1e-15, 2.5])
 def test_a_score_that_is_no_probability(score):
     with pytest.raises(ValueError, match="score lies outside"):
-        refuse_no_probability(Detection("detected", score=score))
+        check_score(Detection("detected", score=score), PROBABILITY)
 
 
 @pytest.mark.parametrize("status", ["detected", "not_detected", "too-small", "unavailable"])
 def test_answers_that_need_no_score(status):
-    refuse_no_probability(Detection(status))
+    check_score(Detection(status), PROBABILITY)
 
 
 def test_a_scored_answer_needs_a_score():
     with pytest.raises(ValueError, match="has no score"):
-        refuse_no_probability(Detection("scored"))
+        check_score(Detection("scored"), PROBABILITY)

@@ -1,0 +1,107 @@
+"""Keeping texts of a golden set out of everything that quotes them: messages, tracebacks, what a detector tells besides."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from pytest_benchbench.evidence.observation import DetectionRecord
+
+QUOTED = 12
+"""From so many characters in a row on that stand in a text, case aside, a quotation is one. Of a shorter text, all of it."""
+
+WITHHELD = "[text withheld]"
+
+NAMES = frozenset({"vendor", "plan", "apiVersion", "requestedModel", "model", "mixed", "scanId"})
+"""Members of ``detection.scorer`` that tell detectors apart. A text may name a model, and the model is the same for it."""
+
+LONGEST_NAME = 100
+
+
+class WithheldTexts:
+    """Finds what some texts have in common with foreign ones, also where these quote them escaped or on one line.
+
+    Args:
+        texts: The texts.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(texts)
+
+    def hide(self, foreign: str) -> str:
+        """Replace every quotation in a foreign text by ``[text withheld]``; one that quotes nothing is given as it is."""
+        if len(foreign) < self._shortest:
+            return foreign
+        folded = _folded(foreign)
+        hidden = bytearray(len(foreign))
+        for size, parts in self._parts.items():
+            for begin in range(len(folded) - size + 1):
+                if folded[begin : begin + size] in parts:
+                    hidden[begin : begin + size] = b"\x01" * size
+        if not any(hidden):
+            return foreign
+        told: list[str] = []
+        for place, character in enumerate(foreign):
+            if not hidden[place]:
+                told.append(character)
+            elif place == 0 or not hidden[place - 1]:
+                told.append(WITHHELD)
+        return "".join(told)
+
+    def hide_in(self, value: Any) -> Any:
+        """Hide quotations in the texts of a JSON value, names of members among them."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_in(inner) for inner in value]
+        if isinstance(value, dict):
+            return {self.hide(name): self.hide_in(inner) for name, inner in value.items()}
+        return value
+
+    def hide_in_answer(self, detection: DetectionRecord) -> DetectionRecord:
+        """Hide quotations in what a detector answered."""
+        told = {name: getattr(detection, name) for name in ("label", "reason", "temporal")}
+        changes = {name: self.hide_in(value) for name, value in told.items() if value is not None}
+        if (scorer := detection.scorer) is not None:
+            names = {name: value for name, value in scorer.items() if name in NAMES and _is_name(value)}
+            changes["scorer"] = {
+                self.hide(name): value if name in names else self.hide_in(value) for name, value in scorer.items()
+            }
+        return msgspec.structs.replace(detection, **changes) if changes else detection
+
+    @cached_property
+    def _shortest(self) -> int:
+        return min((min(QUOTED, len(text.strip())) for text in self._texts), default=QUOTED)
+
+    @cached_property
+    def _parts(self) -> dict[int, set[str]]:
+        """What a quotation of each text holds at least, by length: made when the first foreign text is long enough."""
+        parts: defaultdict[int, set[str]] = defaultdict(set)
+        for text in self._texts:
+            size = max(1, min(QUOTED, len(text.strip())))
+            for written in _ways_of_writing(text):
+                parts[size].update(written[begin : begin + size] for begin in range(len(written) - size + 1))
+        return dict(parts)
+
+
+def _ways_of_writing(text: str) -> set[str]:
+    """Give a text as it is, without white space around it, on one line, and escaped as Python and JSON do."""
+    escaped = (repr(text)[1:-1], ascii(text)[1:-1], json.dumps(text)[1:-1], repr(text.encode())[2:-1])
+    return set(map(_folded, (text, text.strip(), " ".join(text.split()), *escaped)))
+
+
+def _folded(text: str) -> str:
+    """Fold the case where that leaves every character at its place."""
+    folded = text.lower()
+    if len(folded) == len(text):
+        return folded
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_NAME
