@@ -261,3 +261,29 @@ def onnx_models(tmp_path):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
     return OnnxModels(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def human_text() -> str:
+    """The beginning of Moby-Dick (H. Melville, 1851; public domain)."""
+    return (
+        "Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and nothing "
+        "particular to interest me on shore, I thought I would sail about a little and see the watery part of the world. It "
+        "is a way I have of driving off the spleen and regulating the circulation. Whenever I find myself growing grim "
+        "about the mouth; whenever it is a damp, drizzly November in my soul; whenever I find myself involuntarily pausing before "
+        "coffin warehouses, and bringing up the rear of every funeral I meet; and especially whenever my hypos get such an "
+        "upper hand of me, that it requires a strong moral principle to prevent me from deliberately stepping into the "
+        "street, and methodically knocking people's hats off, then, I account it high time to get to sea as soon as I can. "
+    )
+
+
+@pytest.fixture(scope="session")
+def ai_text() -> str:
+    """A text full of what such models are known for, written for this test."""
+    return (
+        "In today's fast-paced world, effective communication is more important than ever. It is important to note that "
+        "clear communication fosters collaboration, enhances productivity, and builds trust among team members. "
+        "Furthermore, leveraging modern tools can significantly streamline workflows and facilitate seamless interactions. "
+        "Additionally, organizations that prioritize transparency tend to cultivate a robust culture of innovation. In "
+        "conclusion, embracing a comprehensive approach to communication is crucial for long-term success. "
+    )
