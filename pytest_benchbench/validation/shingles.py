@@ -48,8 +48,10 @@ class _Separating(dict[int, str | None]):
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
         category = unicodedata.category(character)
-        if category == _FORMAT:
-            replacement: str | None = None
+        if character == "\n":
+            replacement: str | None = character  # separates as a space does, and lines can be counted by it
+        elif category == _FORMAT:
+            replacement = None
         elif category[0] not in _WORD_CATEGORIES:
             replacement = " "
         elif any(first <= code <= last for first, last in _WITHOUT_SPACES):
@@ -74,12 +76,13 @@ def words(text: str) -> list[str]:
 
     A line break always separates: the words of a text are those of its lines, one line after the other.
     """
-    if text.isascii():
-        return text.lower().translate(_separating).split()
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    # folding can bring up characters that have a compatibility form or fold once more
-    folded = unicodedata.normalize("NFKC", folded.translate(_separating)).casefold()
-    return unicodedata.normalize("NFKC", folded).translate(_separating).split()
+    return _separated(text).split()
+
+
+def words_of_lines(text: str) -> tuple[list[str], list[int]]:
+    """Give the words of a text, and how many of them stand in each of its lines, which end with ``\\n`` alone."""
+    separated = _separated(text)
+    return separated.split(), [len(line.split()) for line in separated.split("\n")]
 
 
 def normalised(text: str) -> str:
@@ -134,10 +137,9 @@ def word_hashes(found: Sequence[str]) -> NDArray[np.uint64]:
     if len(known) > _KEPT_HASHES:
         known.clear()
     try:
-        numbers = [known[word] for word in found]
+        return np.fromiter(map(known.__getitem__, found), np.uint64, len(found))
     except KeyError:
-        numbers = [_hash(word) for word in found]
-    return np.array(numbers, np.uint64)
+        return np.fromiter(map(_hash, found), np.uint64, len(found))
 
 
 def shingle_sequence(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
@@ -177,6 +179,16 @@ def containment(part: Shingles, whole: Shingles) -> float:
         whole: Of the other text, shingles of the same size.
     """
     return len(np.intersect1d(part, whole, assume_unique=True)) / len(part) if len(part) else 0.0
+
+
+def _separated(text: str) -> str:
+    """Spell a text in one way, with white space around its words and its line breaks where they are."""
+    if text.isascii():
+        return text.lower().translate(_separating)
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # folding can bring up characters that have a compatibility form or fold once more
+    folded = unicodedata.normalize("NFKC", folded.translate(_separating)).casefold()
+    return unicodedata.normalize("NFKC", folded).translate(_separating)
 
 
 def _hash(word: str) -> int:

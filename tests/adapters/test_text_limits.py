@@ -45,7 +45,8 @@ def test_a_reason_quotes_nothing():
 
 def test_the_limits_in_words():
     assert limits_in_words(minimum_words=50, maximum_characters=1000) == (
-        "fewer than 50 words are too-small; more than 1,000 characters, or fewer than 80% of the letters in ASCII, are unsupported"
+        "fewer than 50 words are too-small; more than 1,000 characters, or fewer than 80% of the letters in ASCII, "
+        "are unsupported"
     )
 
 
