@@ -274,15 +274,32 @@ class TextBenchmarks:
         """Give it as it is read."""
         return decode_benchmark(self.document(run, **told))
 
-    def directory(self, run=1, /, **told):
-        """Write the directory of such a run."""
+    def directory(self, run=1, /, *, of_run=None, **told):
+        """Write the directory of such a run, evidence and all; ``of_run`` is given to ``RunDirectories.write``."""
         document = self.document(run, **told)
-        rows = [self._directories.row(f"sample-{run}", "detected")]
-        path = self._directories.write(f"run-{run}", rows)
+        of_set = document["goldenSet"]
+        rows = [
+            GoldenEvidence.row(
+                sample["id"],
+                sample["label"],
+                detector["scores"].get(sample["id"]),
+                adapter=detector["alias"],
+                status="scored" if sample["id"] in detector["scores"] else "error",
+                split=document["split"],
+                pair_of=sample.get("pairOf"),
+                golden_set=of_set["sha256"],
+                artifact={"sha256": sample["sha256"], "decoding": None},
+                scorer={
+                    name: told for name, told in detector["identity"].items() if name not in ("name", "version", "rule")
+                },
+            )
+            for detector in document["detectors"]
+            for sample in document["samples"]
+        ]
+        manifest = {**GoldenEvidence.manifests(**of_set)[0], "sha256": of_set["sha256"]}
+        told = {"manifests": [manifest], "started": document["run"]["started"], **(of_run or {})}
+        path = self._directories.write(f"run-{run}", rows, **told)
         document["run"] |= {"id": json.loads((path / "run.json").read_text())["run_id"]}
-        document["run"]["evidenceSha256"] = hashlib.sha256((path / "evidence.jsonl").read_bytes()).hexdigest()
-        for entry in document["versionHistory"]:
-            entry |= {"runId": document["run"]["id"], "evidenceSha256": document["run"]["evidenceSha256"]}
         (path / "benchmark.json").write_text(json.dumps(document))
         return path
 
@@ -299,7 +316,7 @@ class TextBenchmarks:
         passed = sum(score < 50 for score in humanized)
         return {
             "alias": alias,
-            "identity": {"name": alias, "version": "1.0", "rule": "a score of at least 50 is AI", **identity},
+            "identity": {"name": alias, "version": "1.0", "rule": "score >= 50", **identity},
             "planned": len(samples),
             "scored": len(scored),
             "errors": len(samples) - len(scored),

@@ -11,7 +11,6 @@ from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.writing import encode_document
-from pytest_benchbench.reports.detector_benchmark import BenchmarkFileError
 from pytest_benchbench.reports.detector_finished_run import IncompleteRunError, UnfitRunError, finished_benchmark
 from pytest_benchbench.reports.detector_history import history_document
 from pytest_benchbench.reports.detector_history_lines import history_lines
@@ -61,7 +60,7 @@ def command(series: Path, append: Path | None, new_baseline: tuple[str, ...], as
         read = read_series(series) if append is None else _append(series, append, reasons)
     except IncompleteRunError as error:
         raise _Incomplete(plain(str(error))) from None
-    except (UnfitRunError, SeriesError, RecordedRunError, EvidenceError, BenchmarkFileError) as error:
+    except (UnfitRunError, SeriesError, RecordedRunError, EvidenceError) as error:
         raise _Refused(plain(str(error))) from None
     document = history_document(read)
     if as_json:

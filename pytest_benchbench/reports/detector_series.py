@@ -27,15 +27,13 @@ import msgspec
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.writing import write_atomically
 from pytest_benchbench.manifests.faults import schema_fault_parts
+from pytest_benchbench.manifests.golden_set import HOLDOUT
 from pytest_benchbench.manifests.locked_files import LockHeldError, locked_file, sync_folder
 from pytest_benchbench.manifests.regular_files import open_regular
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark, VersionEntry, decode_benchmark
 from pytest_benchbench.reports.detector_figures import Sha256
 from pytest_benchbench.reports.detector_outcomes import several_in_one
-
-HOLDOUT: Final = "holdout"
-"""The only split whose figures are published."""
 
 MAX_SERIES_BYTES: Final = 256 * 1024 * 1024
 """Some hundreds of runs of a thousand samples."""
@@ -240,8 +238,10 @@ def unfit(entries: Sequence[SeriesEntry], benchmark: DetectorBenchmark) -> str |
         return f"the run is of the split {one_line(benchmark.split)}; a series is about the split {HOLDOUT} alone"
     if benchmark.goldenSet.name is None:
         return "nothing says which golden set the run is of"
+    if not benchmark.run.complete:
+        return f"the run is not complete: {'; '.join(map(one_line, benchmark.run.gaps))}"
     if len(benchmark.versionHistory) != 1:
-        return "the run is not complete"
+        return "no detector scored anything"
     for detector in benchmark.detectors:
         if (varying := several_in_one(detector.identity)) is not None:
             return f"{one_line(detector.alias)} is several detectors under one name: {varying}"
