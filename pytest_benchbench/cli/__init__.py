@@ -19,6 +19,7 @@ _COMMANDS = {
     "compare": "Say what changed between two runs.",
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
+    "freeze": "Put down the digest of a golden set.",
     "gate": "Decide by a policy whether evidence is good enough.",
     "history": "Append runs of a golden set, and say what got worse.",
     "reproduce": "Say whether two runs of a golden set agree.",

@@ -57,6 +57,18 @@ def frozen_digest(golden_set: Path) -> str | None:
     return match[1].decode().lower()
 
 
+def digest_line(golden_set: Path, sha256: str) -> bytes:
+    """Write the digest of a golden set as ``sha256sum`` does, which then checks it too.
+
+    Raises:
+        NotFrozenError: The file's name cannot stand in such a line.
+    """
+    name = os.fsencode(golden_set.name)
+    if set(name) & set(b"\\\r\n"):
+        raise NotFrozenError("cannot name the file: there is a backslash or a line end in its name; rename it")
+    return sha256.encode() + b"  " + name + b"\n"
+
+
 def check_frozen(golden_set: Path, sha256: str, *, display: str) -> None:
     """Make sure that a golden set is the one that was frozen.
 
