@@ -10,7 +10,7 @@ from pytest_benchbench.cli import main
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 
 
-@pytest.mark.parametrize("kind", ["watermark", "dataset"])
+@pytest.mark.parametrize("kind", ["watermark", "dataset", "golden-set"])
 def test_the_published_schema_of_a_manifest_is_what_validate_prints(kind):
     printed = CliRunner().invoke(main, ["validate", "--schema", kind])
     published = (SCHEMAS / f"{kind}.schema.json").read_text(encoding="utf-8")
