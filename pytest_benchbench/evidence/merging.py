@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.evidence.joined_costs import COSTS, joined_costs
 from pytest_benchbench.evidence.joining import JoinedPart, Piece
 from pytest_benchbench.evidence.opened_split import OPENING, joined_opening
 from pytest_benchbench.evidence.recorded_run import ALTERED, Planned, RecordedRun
@@ -127,6 +128,9 @@ def merged_document(runs: Sequence[RecordedRun], parts: Sequence[JoinedPart], wh
     """Say in ``run.json`` what the parts have in common, and which they are. What differs between them is null.
 
     It depends on the parts alone, so merging again gives the same bytes; ``exit_status`` is for the caller to add.
+
+    Raises:
+        MergeError: What a run says of its costs cannot be read.
     """
     documents = [run.document for run in runs]
     listed = [joined.part for joined in parts]
@@ -148,6 +152,12 @@ def merged_document(runs: Sequence[RecordedRun], parts: Sequence[JoinedPart], wh
     }
     if (opening := joined_opening(documents)) is not None:
         document[OPENING] = msgspec.to_builtins(opening)
+    try:
+        costs = joined_costs(documents)
+    except ValueError as error:
+        raise MergeError(str(error)) from None
+    if costs is not None:
+        document[COSTS] = msgspec.to_builtins(costs)
     if None not in ends:
         document["finished"] = max(end for end in ends if end is not None)
     return {**document, "merged_from": msgspec.to_builtins(listed), "gaps": list(whole.gaps)}

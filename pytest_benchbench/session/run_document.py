@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest_benchbench
 from pytest_benchbench.evidence.environment import machine, versions
+from pytest_benchbench.evidence.joined_costs import COSTS
 
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import AdapterChoice
     from pytest_benchbench.evidence.observation import CodeRecord
     from pytest_benchbench.session.options import Settings
     from pytest_benchbench.session.planning import Plan
-
-COSTS = "costs"
-"""What the run spent on paid detectors."""
 
 WRITTEN_AT_THE_END = frozenset({COSTS, "planned", "decoding", "peak_bytes", "finished", "interrupted", "exit_status"})
 """Parts of ``run.json`` that a run which was killed has not."""
