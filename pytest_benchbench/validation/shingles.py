@@ -80,7 +80,7 @@ def words(text: str) -> list[str]:
 
 
 def words_of_lines(text: str) -> tuple[list[str], list[int]]:
-    """Give the words of a text, and how many of them stand in each of its lines, which end with ``\\n`` alone."""
+    """Give the words of a text, and how many of them stand in each of its lines, which line feeds end."""
     separated = _separated(text)
     return separated.split(), [len(line.split()) for line in separated.split("\n")]
 
