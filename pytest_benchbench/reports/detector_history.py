@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -177,8 +178,14 @@ def _line(
         "pairs": {**asdict(step.transitions), "n": pairs},
         "unpaired": {"before": len(before) - pairs, "now": len(runs[number].outcomes) - pairs},
         "flipsNeeded": flips_needed(step.alpha),
-        "chanceToSeeTenPoints": flag_power(pairs, *TRUE_FALL, step.alpha, LEAST_POINTS),
+        "chanceToSeeTenPoints": _chance_to_see(pairs, step.alpha),
     }
+
+
+@lru_cache(maxsize=1000)
+def _chance_to_see(pairs: int, alpha: float) -> float:
+    """Give how likely one run shows the example of a change; most runs of a series ask the same."""
+    return flag_power(pairs, *TRUE_FALL, alpha, LEAST_POINTS)
 
 
 def _runs(series: Series) -> Iterator[dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor, fsum
 
 from pytest_benchbench.statistics.binomial import masses
@@ -92,12 +94,19 @@ def flag_power(n: int, lost: float, gained: float, alpha: float, least_points: f
     fewest = max(ceil(_samples(least_points, n)), 1)
     terms = []
     for changed, weight in _masses(n, changing):
-        if changed:
-            for worse, share in _masses(changed, lost / changing):
-                p = mcnemar_exact(worse, changed - worse)
-                if 2 * worse - changed >= fewest and p is not None and p < alpha:
-                    terms.append(weight * share)
+        if not changed:
+            continue
+        flagged = bisect_left(range(changed + 1), True, key=partial(_is_fall, changed, fewest, alpha))
+        terms += [weight * share for worse, share in _masses(changed, lost / changing) if worse >= flagged]
     return min(fsum(terms), 1.0)
+
+
+def _is_fall(changed: int, fewest: int, alpha: float, worse: int) -> bool:
+    """Say whether so many changes for the worse are flagged; if they are, more of them are too."""
+    if 2 * worse - changed < fewest:
+        return False
+    p = mcnemar_exact(worse, changed - worse)
+    return p is not None and p < alpha
 
 
 def _lower_by(n: int, rate: float, samples: int) -> float:
