@@ -1,4 +1,4 @@
-"""What is wrong, or suspicious, about a dataset: the rule, the rows and one line for people."""
+"""What is wrong, or suspicious, about a dataset or a golden set: the rule, the rows and one line for people."""
 
 from __future__ import annotations
 
@@ -34,9 +34,23 @@ class FoundRow(NamedTuple):
         return f"{shown(self.id)} ({shown_text(self.file)}:{self.line})"
 
 
+class TextPlace(NamedTuple):
+    """What stands where in a sample, told without the characters themselves.
+
+    Attributes:
+        field: The field of the sample, such as ``text``.
+        offset: Number of the first character, 0 for the first of the field.
+        kind: What stands there, such as ``email``.
+    """
+
+    field: str
+    offset: int
+    kind: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing about a dataset that somebody has to look at.
+    """One thing about a dataset or a golden set that somebody has to look at.
 
     Attributes:
         rule: Name of the rule, never to be given another meaning.
@@ -46,6 +60,7 @@ class Finding:
         row_count: How many rows it is about.
         message: What is wrong and what to do, without the rows and without a full stop.
         file: The manifest, or the manifests, of a finding without rows.
+        place: Where in the only row, where it is about some characters of it.
     """
 
     rule: str
@@ -54,6 +69,7 @@ class Finding:
     message: str
     row_count: int
     file: str = ""
+    place: TextPlace | None = None
 
     def __str__(self) -> str:
         place = f"{shown_text(self.rows[0].file)}:{self.rows[0].line}" if self.rows else shown_text(self.file)
