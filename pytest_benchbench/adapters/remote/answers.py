@@ -13,6 +13,9 @@ from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_ob
 
 MAX_KEYS_SHOWN = 12
 
+MAX_KEYS_CHARACTERS = 320
+"""Of the names that a message shows, so that its beginning is not cut off in the evidence."""
+
 _CLASS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_.][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -55,7 +58,8 @@ def parse(reply: Reply, discretion: Discretion, text: str) -> dict[str, Any]:
         raise UnreadableAnswer(f"the answer: {discretion.repeated(str(error), text)}") from None
     if problems:
         place, message = problems[0]
-        raise UnreadableAnswer(f"the answer: {discretion.repeated(f'{place}: {message}', text)}")
+        where = "" if place is None else f", at {discretion.repeated(place, text)}"
+        raise UnreadableAnswer(f"the answer: {discretion.repeated(message, text)}{where}")
     return document
 
 
@@ -77,16 +81,17 @@ def vendor_message(reply: Reply, discretion: Discretion, text: str) -> str:
 
 def keys_seen(value: Any, discretion: Discretion, text: str) -> str:
     """Name the keys of an object, and of the objects in it: enough to see its shape, and nothing of what it holds."""
-    names: list[str] = []
+    names, inner_names = [], []
     for name, inner in value.items() if isinstance(value, Mapping) else ():
         names.append(_shown_key(name))
         if isinstance(inner, list) and inner:
             inner = inner[0]
         if isinstance(inner, Mapping):
-            names.extend(f"{_shown_key(name)}.{_shown_key(key)}" for key in inner)
-    more = len(names) - MAX_KEYS_SHOWN
-    shown = ", ".join(sorted(names)[:MAX_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return f"keys seen: {discretion.repeated(shown, text) if names else 'none'}"
+            inner_names.extend(f"{_shown_key(name)}.{_shown_key(key)}" for key in inner)
+    every = [*sorted(names), *sorted(inner_names)]
+    more = len(every) - MAX_KEYS_SHOWN
+    shown = ", ".join(every[:MAX_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"keys seen: {discretion.repeated(shown, text, most=MAX_KEYS_CHARACTERS) if every else 'none'}"
 
 
 def inner(value: Any, *path: str) -> Any:

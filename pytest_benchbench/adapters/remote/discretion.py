@@ -72,20 +72,21 @@ class Discretion:
         self._secrets = {**self._secrets, str(len(self._secrets)): value}
         self._known = Secrets({"": self._secrets})
 
-    def repeated(self, said: str, text: str = "") -> str:
+    def repeated(self, said: str, text: str = "", *, most: int = MAX_SAID) -> str:
         """Give foreign words as one short line that can be shown.
 
         Args:
             said: What a vendor, a server or a library said.
             text: The sample that was asked about.
+            most: Characters.
 
         Returns:
-            At most ``MAX_SAID`` characters; a remark in their place where they repeat the sample.
+            At most ``most`` characters; a remark in their place where they repeat the sample.
         """
         masked = self._known.mask(said)
         line = "".join(character if character.isprintable() else "?" for character in " ".join(masked.split()))
-        if len(line) > MAX_SAID:
-            line = self._known.mask(f"{line[: MAX_SAID - 1]}…")
+        if len(line) > most:
+            line = self._known.mask(f"{line[: most - 1]}…")
         return "(words of the text, left out)" if _repeats(line, text) else line
 
 

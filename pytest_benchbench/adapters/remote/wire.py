@@ -151,10 +151,13 @@ class Wire:
 
         host = urlsplit(url).netloc
         sent = False
+        connections: list[Any] = []
 
         async def watch(event: str, information: Mapping[str, Any]) -> None:
             nonlocal sent
             sent = sent or event == "http11.send_request_headers.started"
+            if event == "connection.connect_tcp.complete":
+                connections.append(information["return_value"])
 
         revealed = {name: v.reveal() if isinstance(v, Credential) else v for name, v in headers.items()}
         content = msgspec.json.encode(document, enc_hook=_revealed)
@@ -182,6 +185,11 @@ class Wire:
         except (httpx.HTTPError, OSError) as error:
             said = self._discretion.repeated(str(error)) or type(error).__name__
             raise self._fault(f"{host}: {said}", sent=sent, lasting=_is_about_certificates(error)) from None
+        finally:
+            if not sent:  # a connection that is given up while TLS is agreed on is closed by nobody else
+                for connection in connections:
+                    with anyio.move_on_after(1.0, shield=True):
+                        await connection.aclose()
         latency = (self._clock.monotonic() - begin) * 1e3
         found = {name.lower(): value for name, value in response.headers.items()}
         return Reply(response.status_code, found, body, latency)
