@@ -17,6 +17,16 @@ _Amount = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,20}\.[0-9]{2,6}$")]
 """Money as a text: no binary fraction is what is paid."""
 
 
+class PaidPrice(msgspec.Struct, frozen=True):
+    """The price that was reckoned with: ``price`` for ``per`` units."""
+
+    unit: str
+    per: _Count
+    price: _Amount
+    as_of: str
+    source: str
+
+
 class PlannedCosts(msgspec.Struct, frozen=True):
     """What was planned; ``texts`` are the distinct ones that are sent."""
 
@@ -39,7 +49,7 @@ class DetectorCosts(msgspec.Struct, frozen=True):
     credits: _Count | None
     retries: _Count
     cost: _Amount | None
-    price: dict[str, Any] | None
+    price: PaidPrice | None
     planned: PlannedCosts | None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pytest_benchbench.evidence.joined_costs import COSTS, Costs, DetectorCosts, PlannedCosts
+from pytest_benchbench.evidence.joined_costs import COSTS, Costs, DetectorCosts, PaidPrice, PlannedCosts
 from pytest_benchbench.evidence.shared_lines import SharedLinesError
 from pytest_benchbench.evidence.spending import Spent
 from pytest_benchbench.manifests.locked_files import LockHeldError
@@ -109,13 +109,7 @@ def _detector(detector: PaidDetector, used: Spent, plan: Plan) -> DetectorCosts:
         cost=None if cost is None else show_amount(cost),
         price=None
         if price is None
-        else {
-            "unit": price.unit,
-            "per": price.per,
-            "price": show_amount(price.price),
-            "as_of": price.as_of.isoformat(),
-            "source": price.source,
-        },
+        else PaidPrice(price.unit, price.per, show_amount(price.price), price.as_of.isoformat(), price.source),
         planned=_planned(detector, plan),
     )
 
