@@ -81,7 +81,8 @@ def vendor_message(reply: Reply, discretion: Discretion, text: str) -> str:
 
 def keys_seen(value: Any, discretion: Discretion, text: str) -> str:
     """Name the keys of an object, and of the objects in it: enough to see its shape, and nothing of what it holds."""
-    names, inner_names = [], []
+    names: list[str] = []
+    inner_names: list[str] = []
     for name, inner in value.items() if isinstance(value, Mapping) else ():
         names.append(_shown_key(name))
         if isinstance(inner, list) and inner:

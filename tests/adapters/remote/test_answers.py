@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_benchbench.adapters.remote.answers import fraction, keys_seen, kept
+from pytest_benchbench.adapters.remote.answers import fraction, kept, keys_seen
 from pytest_benchbench.adapters.remote.discretion import Discretion
 from pytest_benchbench.adapters.remote.errors import UnreadableAnswer
 

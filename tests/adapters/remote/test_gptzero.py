@@ -1,4 +1,4 @@
-"""GPTZero: three classes make one score; the other probabilities are not it, and the pinned version is the one that answers."""
+"""GPTZero: three classes make one score, the other probabilities are not it, and the pinned version has to answer."""
 
 import pytest
 

@@ -119,11 +119,11 @@ def test_nothing_is_stored_and_nothing_else_is_bought(ask, texts, vendors):
     }
 
 
-@pytest.mark.parametrize(("used", "credits"), [(7, 7), (None, 1), ("7", 1), (True, 1), (-1, 1), (1.5, 1)])
-def test_the_credits_are_those_that_the_vendor_says(answered, used, credits):
-    assert answered(results={"credits": {"used": used}}).scorer["credits"] == credits
+@pytest.mark.parametrize(("used", "billed"), [(7, 7), (None, 1), ("7", 1), (True, 1), (-1, 1), (1.5, 1)])
+def test_the_credits_are_those_that_the_vendor_says(answered, used, billed):
+    assert answered(results={"credits": {"used": used}}).scorer["credits"] == billed
 
 
-@pytest.mark.parametrize(("words", "credits"), [(50, 1), (100, 1), (101, 2), (300, 3)])
-def test_each_hundred_words_that_are_begun_are_a_credit(ask, words, credits):
-    assert ask("originality").usage("word " * words).credits == credits
+@pytest.mark.parametrize(("words", "billed"), [(50, 1), (100, 1), (101, 2), (300, 3)])
+def test_each_hundred_words_that_are_begun_are_a_credit(ask, words, billed):
+    assert ask("originality").usage("word " * words).credits == billed

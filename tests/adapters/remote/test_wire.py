@@ -100,9 +100,9 @@ def test_where_nobody_listens_nothing_was_sent(opened, vendors):
 
 
 def test_a_server_that_never_agrees_on_tls_is_given_up_before_anything_is_sent(opened):
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        with pytest.raises(NotSent, match=r"within 0\.4 s; nothing was sent"):
-            opened(timeout=SOON).post(f"https://127.0.0.1:{mute.getsockname()[1]}/", {}, {})
+    wire, said = opened(timeout=SOON), r"within 0\.4 s; nothing was sent"
+    with socket.create_server(("127.0.0.1", 0)) as mute, pytest.raises(NotSent, match=said):
+        wire.post(f"https://127.0.0.1:{mute.getsockname()[1]}/", {}, {})
 
 
 def test_the_environment_names_no_proxy_and_no_certificates(opened, vendors, monkeypatch):
