@@ -10,9 +10,8 @@ from typing import Any
 import click
 import msgspec
 
-from pytest_benchbench.manifests.faults import MAX_FAULTS_KEPT
+from pytest_benchbench.cli.findings import findings_json
 from pytest_benchbench.validation.examination import DatasetExamination
-from pytest_benchbench.validation.finding import RuleOutcome
 from pytest_benchbench.validation.image_measures import Progress
 from pytest_benchbench.validation.role_counts import RoleCounts
 from pytest_benchbench.validation.stress_sets import SetCoverage
@@ -26,14 +25,6 @@ def image_progress(rows: int) -> Iterator[Progress | None]:
         return
     with click.progressbar(length=rows, label="reading images", file=sys.stderr) as bar:
         yield bar.update
-
-
-def finding_lines(examination: DatasetExamination) -> Iterator[str]:
-    """Write one line for each finding: errors first, of each rule the first ones."""
-    for severity in ("error", "warning"):
-        for outcome in examination.outcomes:
-            if outcome.severity == severity:
-                yield from _lines_of(outcome)
 
 
 def doubt(examination: DatasetExamination) -> str:
@@ -69,30 +60,13 @@ def as_json(examination: DatasetExamination) -> dict[str, Any]:
         "images_read": examination.images_read,
         "images_undecodable": examination.images_undecodable,
         "rows_compared": examination.rows_compared,
-        "rules": {one.rule: {"severity": one.severity, "findings": one.total} for one in examination.outcomes},
-        "findings": [
-            {
-                "rule": finding.rule,
-                "severity": finding.severity,
-                "message": finding.message,
-                "rows": [row._asdict() for row in finding.rows],
-                "row_count": finding.row_count,
-            }
-            for finding in examination.findings()
-        ],
+        **findings_json(examination),
         "counts": [msgspec.to_builtins(counts) for counts in examination.counts],
         "coverage": {
             split: [{"name": one.name, "real": one.real, "ai": one.ai, "lacks": one.lacks} for one in sets]
             for split, sets in examination.coverage.items()
         },
     }
-
-
-def _lines_of(outcome: RuleOutcome) -> Iterator[str]:
-    shown = outcome.kept[:MAX_FAULTS_KEPT]
-    yield from (str(finding) for finding in shown)
-    if (more := outcome.total - len(shown)) > 0:
-        yield f"... and {more} more of {outcome.rule}"
 
 
 def _counted(counts: RoleCounts) -> str:

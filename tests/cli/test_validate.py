@@ -117,20 +117,23 @@ def test_a_dataset_manifest_is_validated(here):
     assert invoke("set.jsonl").stdout.startswith("set.jsonl: 1 row, valid\n")
 
 
-def test_a_golden_set_is_refused_in_one_line(here):
+def test_a_golden_set_without_samples_is_refused(here):
     (here / "set.json").write_text('{"samples": []}')
     result = invoke("set.json")
     assert result.exit_code == 1
-    assert len(result.stderr.splitlines()) == 1
+    assert "set.json:1: samples: empty: a golden set has at least one sample" in result.stderr.splitlines()
 
 
-@pytest.mark.parametrize("arguments", [[], ["none.jsonl"], ["."], ["--schema", "golden-set"], ["a.jsonl", "./a.jsonl"]])
+@pytest.mark.parametrize("arguments", [[], ["none.jsonl"], ["."], ["--schema", "films"], ["a.jsonl", "./a.jsonl"]])
 def test_wrong_use_is_exit_2(here, arguments):
     write("a.jsonl", row())
     assert invoke(*arguments).exit_code == 2
 
 
-@pytest.mark.parametrize(("arguments", "field"), [([], "case_id"), (["watermark"], "case_id"), (["dataset"], "baseId")])
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [([], "case_id"), (["watermark"], "case_id"), (["dataset"], "baseId"), (["golden-set"], "samples")],
+)
 def test_the_schema_is_printed(arguments, field):
     result = invoke("--schema", *arguments)
     schema = json.loads(result.stdout)
