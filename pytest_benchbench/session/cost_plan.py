@@ -73,9 +73,10 @@ def planned_cost_lines(paid: PaidDetectors, texts: Mapping[str, Sequence[str | N
     whole: Fraction | None = Fraction()
     for alias, detector in sorted(paid.detectors.items()):
         known = [text for text in texts[alias] if text is not None]
-        name = f"{alias} ({detector.adapter.vendor}, plan {detector.adapter.plan_tier})"
+        vendor = "" if detector.adapter.vendor == alias else f"{detector.adapter.vendor}, "
+        name = f"{alias} ({vendor}plan {detector.adapter.plan_tier})"
         if len(known) < len(texts[alias]):
-            yield f"{name}: {len(texts[alias])} rows; what they use is told for golden sets only"
+            yield f"{name}: {counted(len(texts[alias]), 'row')}; what they use is told for golden sets only"
             whole = None
             continue
         planned = plan_calls(detector, known)
@@ -99,12 +100,18 @@ def planned_cost_lines(paid: PaidDetectors, texts: Mapping[str, Sequence[str | N
 
 def _used(planned: PlannedCalls) -> str:
     used = planned.used
-    parts = [f"{planned.rows} rows", f"{planned.texts} texts to send", f"{used.words} words", f"{used.calls} calls"]
+    parts = [counted(planned.rows, "row"), f"{counted(planned.texts, 'text')} to send"]
     if planned.refused:
-        parts.insert(2, f"{planned.refused} that it does not take")
+        parts.append(f"{planned.refused} that it does not take")
+    parts += [counted(used.words, "word"), counted(used.calls, "call")]
     if used.credits is not None:
-        parts.append(f"{used.credits} credits")
+        parts.append(counted(used.credits, "credit"))
     return ", ".join(parts)
+
+
+def counted(count: int, what: str) -> str:
+    """Write a count and what is counted, in the plural unless it is one."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _cost(paid: PaidDetectors, detector: PaidDetector, planned: PlannedCalls) -> str:
@@ -114,10 +121,9 @@ def _cost(paid: PaidDetectors, detector: PaidDetector, planned: PlannedCalls) ->
         tier = detector.adapter.plan_tier
         return f"cost: not known: {paid.prices.display} has no price of {detector.adapter.name} with plan {tier}"
     price, currency = detector.price, paid.prices.currency
-    units = f"{price.unit}s" if price.per != 1 else price.unit
     return (
-        f"cost: {show_amount(planned.cost)} {currency}, at {show_amount(price.price)} {currency} for {price.per} {units} "
-        f"(as of {price.as_of.isoformat()}, {one_line(price.source)})"
+        f"cost: {show_amount(planned.cost)} {currency}, at {show_amount(price.price)} {currency} for "
+        f"{counted(price.per, price.unit)} (as of {price.as_of.isoformat()}, {one_line(price.source)})"
     )
 
 
@@ -125,7 +131,7 @@ def _time(detector: PaidDetector, planned: PlannedCalls) -> str | None:
     limit = detector.adapter.rate_limit()
     if limit is None or planned.seconds is None:
         return None
-    return f"time: at least {planned.seconds:g} s, at {limit.calls} calls in {limit.seconds:g} s"
+    return f"time: at least {planned.seconds:g} s, at {counted(limit.calls, 'call')} in {limit.seconds:g} s"
 
 
 def planned_texts(plan: Plan, alias: str) -> Iterator[str] | None:

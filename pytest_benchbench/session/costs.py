@@ -13,7 +13,7 @@ from pytest_benchbench.evidence.spending import Spent
 from pytest_benchbench.manifests.locked_files import LockHeldError
 from pytest_benchbench.manifests.price_table import show_amount
 from pytest_benchbench.manifests.reading import ManifestChangedError
-from pytest_benchbench.session.cost_plan import plan_calls, planned_texts
+from pytest_benchbench.session.cost_plan import counted, plan_calls, planned_texts
 from pytest_benchbench.session.run_document import shown_from
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def cost_lines(costs: Costs, directory: str) -> list[str]:
     lines = []
     for one in costs.detectors:
         cost = "" if one.cost is None else f", {one.cost} {costs.currency}"
-        in_credits = "" if one.credits is None else f", {one.credits} credits"
-        lines.append(f"{one.alias}: {one.calls} calls, {one.words} words{in_credits}{cost}")
+        in_credits = "" if one.credits is None else f", {counted(one.credits, 'credit')}"
+        lines.append(f"{one.alias}: {counted(one.calls, 'call')}, {counted(one.words, 'word')}{in_credits}{cost}")
     if costs.budget is not None:
         lines.append(f"budget: {costs.spent} of {costs.budget} {costs.currency} spent")
     if costs.not_asked:
