@@ -18,8 +18,7 @@ COMMIT = 12
 """Characters of a digest or commit that are shown."""
 
 _READINGS = {
-    "single": "a single detector; one that moves so far is expected now and then",
-    "several": "several together, and not surprising",
+    "several": "several together, and that is not surprising",
     "common": "look for a common cause: the set, the harness, the pipeline, before any vendor",
 }
 
@@ -54,9 +53,10 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _aligned(list(_table(document["detectors"], last)))
     for shift in document["shifts"]:
         if shift["run"] == last:
-            yield from _shift(shift)
+            yield from _shift(shift, rule["leastPoints"])
     yield from (f"note: {note}" for note in document["notes"])
-    yield from _verdict(document, last)
+    yield from _power(document["detectors"], last)
+    yield from _verdict(document)
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
@@ -102,12 +102,16 @@ def _judged(line: Mapping[str, Any]) -> str:
     return f"{line['verdict']} ({line['direction']}{again}: {changed})"
 
 
-def _shift(shift: Mapping[str, Any]) -> Iterator[str]:
+def _shift(shift: Mapping[str, Any], least_points: int) -> Iterator[str]:
     moved = ", ".join(f"{each['alias']} {each['points']:+.1f}" for each in shift["moved"])
+    so_many = f"{len(shift['moved'])} of {shift['of']} {shift['way']}"
+    told = f"{shift['metric']}: {so_many} by {least_points} points or more ({moved})"
+    if shift["reading"] == "single":
+        yield f"{told}: a single detector; its own p says whether that is chance"
+        return
     yield (
-        f"moved {shift['way']}, {shift['metric']}: {len(shift['moved'])} of {shift['of']} ({moved}); at least so many would "
-        f"by chance with probability {shift['chance']:.2g} if detectors had nothing to do with one another, but they read "
-        f"the same texts: {_READINGS[shift['reading']]}"
+        f"{told}: at least so many would by chance with probability {shift['chance']:.2g} if detectors had nothing to do "
+        f"with one another, but they read the same texts: {_READINGS[shift['reading']]}"
     )
     if shared := shift["sharedSamples"]["count"]:
         listed = shift["sharedSamples"]["listed"]
@@ -115,19 +119,19 @@ def _shift(shift: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {shared} samples changed so in several detectors: {', '.join(listed)}{more}"
 
 
-def _verdict(document: Mapping[str, Any], last: int) -> Iterator[str]:
+def _verdict(document: Mapping[str, Any]) -> Iterator[str]:
     for verdict, name in (("alert", "alerts"), ("watch", "watches")):
         for each in document[name]:
             told = f"{each['points']:+.1f} points against run {each['against']}, {each['direction']}, p {each['p']:.2g}"
             yield f"{verdict}: {each['alias']} {each['metric']}: {told} < {each['alpha']:.4g}"
-    seen = [
-        line["chanceToSeeTenPoints"]
-        for detector in document["detectors"]
-        for line in (detector["metrics"]["accuracy"][-1],)
-        if line["run"] == last and "points" in line
-    ]
     if not document["alerts"]:
         yield "no alert"
+
+
+def _power(detectors: Sequence[Mapping[str, Any]], last: int) -> Iterator[str]:
+    """Say what one run of this size can show at all."""
+    current = [detector["metrics"]["accuracy"][-1] for detector in detectors]
+    seen = [line["chanceToSeeTenPoints"] for line in current if line["run"] == last and "points" in line]
     if seen:
         yield f"a true fall of the accuracy by 10 points is flagged in one run with probability {min(seen):.2f} or more"
 

@@ -128,7 +128,7 @@ def test_three_that_fall_together_are_one_finding(judge):
     assert shift["reading"] == "common"
     assert shift["sharedSamples"]["count"] == 12
     text = "\n".join(history_lines(document))
-    assert "moved down, accuracy: 3 of 4 (a -12.0, b -12.0, c -12.0)" in text
+    assert "accuracy: 3 of 4 down by 5 points or more (a -12.0, b -12.0, c -12.0): at least so many would by chance" in text
     assert "they read the same texts: look for a common cause: the set, the harness, the pipeline" in text
 
 
@@ -154,7 +154,8 @@ def test_lines_show_history_and_judgement(judge):
     assert lines[0] == "example set: no claim"
     assert "run 1: 2026-01-02T06:00:00+00:00, run-1, commit abcdef012345, set v1 555555555555" in lines
     assert "  gptzero: gptzero, of GPTZero, version 1.0, plan starter, API version v2; 100 scored" in lines
-    assert "no alert" in lines
+    assert lines[-2].startswith("a true fall of the accuracy by 10 points is flagged in one run with probability 0.")
+    assert lines[-1] == "no alert"
     assert sum("run 1" in line and "ok (same: no sample changed)" in line for line in lines) == 4
 
 

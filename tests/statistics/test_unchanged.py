@@ -31,6 +31,10 @@ def test_reference_chances_of_a_drop_by_five_points(n, rate, chance):
     assert drop_chance(n, rate, 5) == pytest.approx(chance, abs=5e-6)
 
 
+def test_two_unchanged_runs_differ_by_more_than_the_usual_tolerance_more_often_than_not():
+    assert difference_chance(100, 0.8, 3) == pytest.approx(0.5355, abs=5e-5)
+
+
 def test_a_single_detector_that_drops_is_expected_and_three_of_four_are_not():
     chance = drop_chance(100, 0.8, 5)
     assert at_least(1, [chance] * 4) == pytest.approx(0.61605, abs=5e-6)
