@@ -21,6 +21,12 @@ if TYPE_CHECKING:
         Sample as Sample,
         Weights as Weights,
     )
+    from pytest_benchbench.adapters.metering import (
+        BudgetExceeded as BudgetExceeded,
+        MeteredAdapter as MeteredAdapter,
+        RateLimit as RateLimit,
+        Usage as Usage,
+    )
     from pytest_benchbench.adapters.secrets import Secret as Secret
     from pytest_benchbench.artifacts.audio import Audio as Audio
     from pytest_benchbench.artifacts.image import Image as Image
@@ -38,16 +44,20 @@ _HOMES = {
     "AnswersWithdrawn": "adapters.base",
     "Audio": "artifacts.audio",
     "BatchAdapter": "adapters.base",
+    "BudgetExceeded": "adapters.metering",
     "Detection": "adapters.base",
     "DetectionError": "adapters.base",
     "Embedder": "adapters.base",
     "Image": "artifacts.image",
     "MediaType": "artifacts.media",
+    "MeteredAdapter": "adapters.metering",
     "Mismatch": "evidence.observation",
+    "RateLimit": "adapters.metering",
     "Remover": "adapters.base",
     "Sample": "adapters.base",
     "Secret": "adapters.secrets",
     "Text": "artifacts.text",
+    "Usage": "adapters.metering",
     "Video": "artifacts.video",
     "Weights": "adapters.base",
 }
