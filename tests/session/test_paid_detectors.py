@@ -9,6 +9,7 @@ import pytest
 import pytest_benchbench.session.costs
 import pytest_benchbench.session.paid_detectors  # noqa: F401
 from pytest_benchbench.session.exit_status import INCOMPLETE
+from pytest_benchbench.session.merging import merge_runs
 
 CONFTEST = '''
 import os, signal
@@ -204,6 +205,16 @@ def test_a_killed_run_that_goes_on_pays_for_nothing_again(golden):
     (vendor,) = golden.costs()["detectors"]
     assert vendor["calls"] == 8  # nobody knows whether the call was billed over which the process died
     assert vendor["cost"] is None
+
+
+def test_merged_shards_have_the_costs_of_all(four_texts):
+    for number in (1, 2):
+        shard = (f"--bench-shard={number}/2", "--bench-prices=prices.yaml")
+        assert four_texts.ask(*shard, run=f"shard-{number}").ret == 0
+    merged = merge_runs([four_texts.path / "shard-1", four_texts.path / "shard-2"], four_texts.path / "run")
+    assert merged.exit_status == 0
+    assert (four_texts.costs()["spent"], four_texts.costs()["detectors"][0]["calls"]) == ("1.10", 4)
+    assert "Spent: 1.10 USD." in (four_texts.path / "run" / "report.md").read_text()
 
 
 def test_a_retried_row_pays_for_its_own_text_alone(golden):
