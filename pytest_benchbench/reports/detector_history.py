@@ -12,7 +12,7 @@ import msgspec
 
 from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark
 from pytest_benchbench.reports.detector_figures import DetectorFigures
-from pytest_benchbench.reports.detector_outcomes import Kind, changes, identity_text, kind_of, outcomes, rate_of
+from pytest_benchbench.reports.detector_outcomes import Kind, asked, changes, identity_text, kind_of, outcomes, rate_of
 from pytest_benchbench.reports.detector_series import Series
 from pytest_benchbench.reports.detector_shifts import Moved, shifts
 from pytest_benchbench.statistics.regression import (
@@ -135,8 +135,9 @@ def _metric(
     runs = []
     for place, figures in zip(detector.entries, detector.figures, strict=True):
         entry = series.entries[place]
-        told = outcomes(entry.benchmark, figures, metric)
-        runs.append(SeriesRun(told, ALPHA / len(scoring(entry.benchmark)), figures.alias in entry.newBaseline))
+        told, about = outcomes(entry.benchmark, figures, metric), asked(entry.benchmark, metric)
+        alpha = ALPHA / len(scoring(entry.benchmark))
+        runs.append(SeriesRun(told, about, alpha, figures.alias in entry.newBaseline))
     lines = []
     for number, judgement in enumerate(judge_series(runs, higher_is_better=HIGHER_IS_BETTER[metric])):
         if judgement.step is not None and judgement.baseline is not None:

@@ -96,6 +96,8 @@ def _cells(line: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _judged(line: Mapping[str, Any]) -> str:
+    if line["verdict"] == "untested":
+        return "untested (too few samples were scored)"
     lost, gained = line["pairs"]["lost"], line["pairs"]["gained"]
     changed = f"{lost} lost, {gained} gained" if lost or gained else "no sample changed"
     again = ", again" if line["sustained"] else ""

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_benchbench.adapters.weights import NOT_PINNED
 from pytest_benchbench.evidence.foreign_text import one_line
-from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark
+from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark, SampleRecord
 from pytest_benchbench.reports.detector_figures import DetectorFigures, Identity, Rate
 from pytest_benchbench.statistics.regression import Metric
 
@@ -74,18 +74,33 @@ def outcomes(benchmark: DetectorBenchmark, detector: DetectorFigures, metric: Me
         By the sample's id, text digest and label: a sample whose text or label was changed is another one.
     """
     told = {}
-    for sample in benchmark.samples:
-        if (score := detector.scores.get(sample.id)) is None:
-            continue
-        is_called_ai = score >= benchmark.threshold
-        name = f"{sample.sha256} {sample.label} {sample.id}"
-        if metric == "accuracy":
-            told[name] = is_called_ai == (sample.label == "ai")
-        elif (metric, sample.label) in {("tpr", "ai"), ("fpr", "human")}:
-            told[name] = is_called_ai
-        elif metric == "humanizerBypass" and sample.pairOf is not None:
-            told[name] = not is_called_ai
+    for sample in _samples(benchmark, metric):
+        if (score := detector.scores.get(sample.id)) is not None:
+            is_called_ai = score >= benchmark.threshold
+            wanted = metric in ("tpr", "fpr") or (metric == "accuracy" and sample.label == "ai")
+            told[_name(sample)] = is_called_ai == wanted
     return told
+
+
+def asked(benchmark: DetectorBenchmark, metric: Metric) -> set[str]:
+    """Name the samples that a metric is about, scored or not, as ``outcomes`` does."""
+    return {_name(sample) for sample in _samples(benchmark, metric)}
+
+
+def _samples(benchmark: DetectorBenchmark, metric: Metric) -> Iterator[SampleRecord]:
+    for sample in benchmark.samples:
+        is_about = {
+            "accuracy": True,
+            "tpr": sample.label == "ai",
+            "fpr": sample.label == "human",
+            "humanizerBypass": sample.pairOf is not None,
+        }
+        if is_about[metric]:
+            yield sample
+
+
+def _name(sample: SampleRecord) -> str:
+    return f"{sample.sha256} {sample.label} {sample.id}"
 
 
 def sample_id(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
@@ -15,6 +15,9 @@ ALPHA = 0.05
 
 LEAST_POINTS = 5
 """Percentage points by which a rate must move on the paired samples; fewer are no effect, however sure they are."""
+
+LEAST_SHARE = 90
+"""Percent of the baseline's samples that a run must have scored to be called ``ok``, and to be the baseline of others."""
 
 Metric = Literal["accuracy", "tpr", "fpr", "humanizerBypass"]
 
@@ -100,11 +103,13 @@ class SeriesRun(NamedTuple):
 
     Attributes:
         outcomes: For each sample that was scored whether the metric counts it. Empty where nothing was scored.
+        asked: The samples that were to be scored, those of ``outcomes`` among them.
         alpha: ``ALPHA`` divided by the number of detectors of the run.
         is_accepted: Whether somebody has declared this run to be a baseline, whatever came before.
     """
 
     outcomes: Mapping[str, bool]
+    asked: Set[str]
     alpha: float
     is_accepted: bool = False
 
@@ -114,7 +119,7 @@ class Judgement(NamedTuple):
 
     Attributes:
         verdict: ``ok``; ``watch`` for one flagged run; ``alert`` for the second and each further one in a row that is
-            flagged as worse; ``untested`` where no sample pairs with the baseline.
+            flagged as worse; ``untested`` where too few samples pair with the baseline to say that nothing happened.
         baseline: Place of the run that it is held against; ``None`` for one that begins a series.
         step: The comparison; ``None`` without a baseline or a pair.
         is_sustained: Whether the run before was flagged in the same direction against the same baseline.
@@ -133,8 +138,11 @@ def judge_series(runs: Sequence[SeriesRun], *, higher_is_better: bool) -> list[J
     paired McNemar p-value is below its alpha. The baseline is the last run that was not flagged, so a fall is measured from
     where it began, and a bad run never lowers the bar. One flagged run is ``watch``. The second in a row in the same
     direction is an ``alert`` if it is worse; if it is better it is ``ok``, and the baseline of what follows: a rate that has
-    risen for good is what a later fall is measured from, while a single lucky run raises no bar. A run that nothing could be
-    tested in is passed over: it is no baseline, and does not part the runs around it.
+    risen for good is what a later fall is measured from, while a single lucky run raises no bar.
+
+    A run that is not flagged, but has no score for more than a tenth of the baseline's samples that it was asked about, is
+    ``untested``: it is no baseline, or an outage would end the watch, and it does not part the runs around it. A run that
+    was asked about none of the baseline's samples begins anew.
 
     Args:
         runs: In the order of time.
@@ -157,9 +165,15 @@ def judge_series(runs: Sequence[SeriesRun], *, higher_is_better: bool) -> list[J
             judgements.append(Judgement("ok"))
             baseline, flagged = place, "same"
             continue
-        step = Step(paired_outcomes(runs[baseline].outcomes, run.outcomes), higher_is_better, run.alpha)
-        if not step.transitions.pairs:
-            judgements.append(Judgement("untested", baseline))
+        before = runs[baseline].outcomes
+        expected = len(before.keys() & run.asked)
+        if not expected:
+            judgements.append(Judgement("ok"))
+            baseline, flagged = place, "same"
+            continue
+        step = Step(paired_outcomes(before, run.outcomes), higher_is_better, run.alpha)
+        if not step.is_flagged and 100 * step.transitions.pairs < LEAST_SHARE * expected:
+            judgements.append(Judgement("untested", baseline, step if step.transitions.pairs else None))
             continue
         if not step.is_flagged:
             judgements.append(Judgement("ok", baseline, step))

@@ -140,6 +140,14 @@ def test_nothing_scored_is_untested_and_no_verdict(judge):
     assert "untested (no such sample was scored)" in "\n".join(history_lines(document))
 
 
+def test_an_outage_is_untested_and_the_next_fall_is_measured_from_before_it(judge):
+    outage = {"zippy": {"unscored": frozenset(f"{kind}{number:02}" for kind in "ah" for number in range(35))}}
+    document = judge({"zippy": []}, outage, {"zippy": WRONG}, {"zippy": WRONG})
+    assert verdicts(document) == ["ok", "untested", "watch", "alert"]
+    assert [line["against"] for line in document["detectors"][0]["metrics"]["accuracy"]] == [None, 1, 1, 1]
+    assert "untested (too few samples were scored)" in "\n".join(history_lines(judge({"zippy": []}, outage)))
+
+
 def test_an_accepted_run_is_the_baseline_and_its_reason_is_shown(judge):
     good, bad = {"zippy": []}, {"zippy": WRONG}
     document = judge(good, bad, bad, bad, new_baseline={3: {"zippy": "another model, announced"}})

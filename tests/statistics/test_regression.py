@@ -21,16 +21,24 @@ ALPHA = 0.0125
 
 def run(right, n=100, *, alpha=ALPHA, is_accepted=False):
     """A run whose first ``right`` samples are counted."""
-    return SeriesRun({f"s{number}": number < right for number in range(n)}, alpha, is_accepted)
+    outcomes = {f"s{number}": number < right for number in range(n)}
+    return SeriesRun(outcomes, outcomes.keys(), alpha, is_accepted)
+
+
+def scored(run, count):
+    """The same run, of which an outage has left the first samples."""
+    return run._replace(outcomes=dict(list(run.outcomes.items())[:count]))
 
 
 def verdicts(*runs, higher_is_better=True):
     return [judgement.verdict for judgement in judge_series(runs, higher_is_better=higher_is_better)]
 
 
+NAMES = frozenset(f"s{number}" for number in range(24))
+outcomes = st.dictionaries(st.sampled_from(sorted(NAMES)), st.booleans())
 runs = st.lists(
-    st.dictionaries(st.sampled_from([f"s{n}" for n in range(24)]), st.booleans()).map(
-        lambda outcomes: SeriesRun(outcomes, 0.05)
+    st.builds(
+        lambda outcomes, are_all: SeriesRun(outcomes, NAMES if are_all else outcomes.keys(), 0.05), outcomes, st.booleans()
     ),
     max_size=6,
 )
@@ -107,11 +115,40 @@ def test_an_accepted_run_is_the_baseline_of_what_follows():
     assert verdicts(run(90), run(80), run(80, is_accepted=True), run(80)) == ["ok", "watch", "ok", "ok"]
 
 
-def test_runs_without_a_pair_are_told_and_passed_over():
-    nothing = SeriesRun({}, ALPHA)
-    others = SeriesRun({"other": True}, ALPHA)
-    assert verdicts(run(90), run(80), nothing, others, run(80)) == ["ok", "watch", "untested", "untested", "alert"]
+def test_runs_that_scored_nothing_are_told_and_passed_over():
+    nothing = scored(run(90), 0)
+    assert verdicts(run(90), run(80), nothing, run(80)) == ["ok", "watch", "untested", "alert"]
     assert verdicts(nothing, run(90), run(80)) == ["untested", "ok", "watch"]
+
+
+def test_an_outage_neither_ends_the_watch_nor_becomes_the_baseline():
+    """Held against the five samples that an outage left, no later fall could be seen."""
+    outage = scored(run(90), 5)
+    assert verdicts(run(90), outage, run(80), outage, run(80)) == ["ok", "untested", "watch", "untested", "alert"]
+    judged = judge_series([run(90), outage, run(80)], higher_is_better=True)
+    assert [judgement.baseline for judgement in judged] == [None, 0, 0]
+    assert judged[1].step.transitions.pairs == 5
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(90, "ok"), (89, "untested")])
+def test_a_tenth_of_the_samples_may_be_missing(count, verdict):
+    assert verdicts(run(90), scored(run(90), count)) == ["ok", verdict]
+
+
+def test_a_fall_that_shows_on_few_samples_is_flagged_all_the_same():
+    assert verdicts(run(90), scored(run(40), 60)) == ["ok", "watch"]
+
+
+def test_what_a_detector_never_scores_is_no_outage():
+    """One with a minimum length leaves out the same samples each time."""
+    short = scored(run(50), 60)
+    assert verdicts(short, short, short) == ["ok", "ok", "ok"]
+
+
+def test_a_run_about_other_samples_begins_anew():
+    other = {f"other{number}": True for number in range(100)}
+    judged = judge_series([run(90), SeriesRun(other, other.keys(), ALPHA), run(80)], higher_is_better=True)
+    assert [(judgement.verdict, judgement.baseline) for judgement in judged] == [("ok", None)] * 3
 
 
 def test_only_the_same_samples_are_paired():
@@ -150,14 +187,14 @@ def test_the_same_run_once_more_is_never_worse_than_ok_unless_it_was_flagged(ser
 @few
 @given(runs)
 def test_outcomes_and_direction_turned_round_are_judged_alike(series):
-    turned = [SeriesRun({sample: not did for sample, did in run.outcomes.items()}, run.alpha) for run in series]
+    turned = [run._replace(outcomes={sample: not did for sample, did in run.outcomes.items()}) for run in series]
     assert verdicts(*series) == verdicts(*turned, higher_is_better=False)
 
 
 @few
 @given(runs, st.randoms(use_true_random=False))
 def test_the_order_of_samples_does_not_matter(series, random):
-    shuffled = [SeriesRun(dict(random.sample(list(run.outcomes.items()), len(run.outcomes))), run.alpha) for run in series]
+    shuffled = [run._replace(outcomes=dict(random.sample(list(run.outcomes.items()), len(run.outcomes)))) for run in series]
     assert judge_series(shuffled, higher_is_better=True) == judge_series(series, higher_is_better=True)
 
 
@@ -197,7 +234,7 @@ def test_false_alarms_of_the_rule_in_simulated_series():
     watched = alerted = 0
     for _ in range(series):
         drawn = [
-            SeriesRun(dict(zip(names, answers, strict=True)), 0.05 / 4)
+            SeriesRun(dict(zip(names, answers, strict=True)), set(names), 0.05 / 4)
             for answers in (random.random((length, 100)) < 0.8).tolist()
         ]
         judged = verdicts(*drawn)
