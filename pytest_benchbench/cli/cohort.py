@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
-from pytest_benchbench.cli import cohort_stress
+from pytest_benchbench.cli import cohort_golden_set, cohort_stress
 from pytest_benchbench.cohorts import (
     CohortError,
     CohortUsageError,
@@ -184,6 +184,7 @@ def _sweep(family: str, carriers: str | None, side: int, adapters: tuple[Adapter
     _carry_out(lambda: sweep.sweep(family, adapters, carriers=carriers, side=side), **how)
 
 
+command.add_command(cohort_golden_set.command)
 command.add_command(cohort_stress.command)
 
 
