@@ -299,4 +299,4 @@ class RemoteAdapter(MeteredAdapter):
             "requests": trip.requests,
             "scanId": reading.scan_id,
         }
-        return {name: value for name, value in facts.items() if value is not None}
+        return self.discretion.masked({name: value for name, value in facts.items() if value is not None})

@@ -6,10 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from pytest_benchbench.adapters.remote.discretion import Discretion
 from pytest_benchbench.adapters.remote.errors import UnreadableAnswer
 from pytest_benchbench.adapters.remote.wire import Reply
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
+
+MAX_KEPT_BYTES = 2048
+"""Of one member of an answer, as JSON: more is no handful of numbers."""
 
 MAX_KEYS_SHOWN = 12
 
@@ -162,7 +167,7 @@ def kept(value: Any, names: Iterable[str]) -> dict[str, Any]:
     found = {}
     for key in names:
         plain = _plain(inner(value, key), levels=3)
-        if plain is not None:
+        if plain is not None and len(msgspec.json.encode(plain)) <= MAX_KEPT_BYTES:
             found[key] = plain
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.secrets import Secrets
@@ -71,6 +72,11 @@ class Discretion:
         value = credential.reveal()
         self._secrets = {**self._secrets, str(len(self._secrets)): value}
         self._known = Secrets({"": self._secrets})
+
+    def masked(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Cut secrets out of plain JSON that is kept of an answer: a vendor may echo them where a name is expected."""
+        masked: dict[str, Any] = self._known.mask_json(facts)
+        return masked
 
     def repeated(self, said: str, text: str = "", *, most: int = MAX_SAID) -> str:
         """Give foreign words as one short line that can be shown.

@@ -3,6 +3,8 @@
 import logging
 import socket
 import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -124,6 +126,24 @@ def test_a_closed_wire_sends_nothing(opened, vendors):
     with pytest.raises(NotSent, match="closed"):
         post(wire, vendors)
     assert vendors.asked == []
+
+
+def test_a_call_that_is_under_way_ends_before_the_wire_closes(opened, vendors):
+    wire, started, released = opened(), threading.Event(), threading.Event()
+
+    def act(documented):
+        started.set()
+        released.wait(60)
+        return documented
+
+    vendors.play([act])
+    with ThreadPoolExecutor(2) as threads:
+        call = threads.submit(post, wire, vendors)
+        assert started.wait(60)
+        closing = threads.submit(wire.close)
+        released.set()
+        closing.result()
+        assert call.result().status == 200
 
 
 def test_old_tls_is_not_spoken():
