@@ -9,9 +9,6 @@ import signal
 import pytest
 from hypothesis import settings
 
-from pytest_benchbench.reports.detector_benchmark import decode_benchmark
-from pytest_benchbench.statistics.intervals import wilson_interval
-
 # inner runs must not write into the job that runs these tests
 for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(_name, None)
@@ -195,8 +192,8 @@ def score_files(tmp_path):
     return ScoreFiles(tmp_path)
 
 
-class TextBenchmarks:
-    """Makes benchmarks of text detectors: which samples each got wrong is given, the figures follow."""
+class TextRuns:
+    """Writes runs of text detectors: which samples each got wrong is given, scores and rows follow."""
 
     HUMAN = tuple(f"h{number:02}" for number in range(40))
     PLAIN = tuple(f"a{number:02}" for number in range(40))
@@ -205,151 +202,56 @@ class TextBenchmarks:
     def __init__(self, directories):
         self._directories = directories
 
-    def samples(self, text="text"):
+    @classmethod
+    def samples(cls):
         """Give the samples of a split: 40 human ones, 40 by AI, and humanized variants of 20 of these."""
         return [
             {
                 "id": name,
-                "label": "human" if name in self.HUMAN else "ai",
+                "label": "human" if name in cls.HUMAN else "ai",
                 "category": "essay",
-                "sha256": hashlib.sha256(f"{text} {name}".encode()).hexdigest(),
-                **({"pairOf": f"a{name[1:]}"} if name in self.HUMANIZED else {}),
+                "sha256": hashlib.sha256(f"text {name}".encode()).hexdigest(),
+                **({"pairOf": f"a{name[1:]}"} if name in cls.HUMANIZED else {}),
             }
-            for name in (*self.PLAIN, *self.HUMAN, *self.HUMANIZED)
+            for name in (*cls.PLAIN, *cls.HUMAN, *cls.HUMANIZED)
         ]
-
-    def document(
-        self,
-        run=1,
-        /,
-        *,
-        samples=None,
-        split="holdout",
-        complete=True,
-        sha256="5" * 64,
-        name="essays",
-        banner=None,
-        **detectors,
-    ):
-        """Give the content of ``benchmark.json`` of a run of that number.
-
-        Detectors are given by alias: the ids that each got wrong, or ``{"wrong": ids, "unscored": ids, **identity}``.
-        """
-        samples = self.samples() if samples is None else samples
-        evidence = hashlib.sha256(f"evidence {run}".encode()).hexdigest()
-        of_run = {"commit": "abcdef0123456789", "dirty": False}
-        figures = [self._detector(samples, alias, **_given(told)) for alias, told in sorted(detectors.items())]
-        date = f"2026-{1 + run // 28:02}-{1 + run % 28:02}T06:00:00+00:00"
-        entry = {"date": date, "runId": f"run-{run}", **of_run, "split": split, "evidenceSha256": evidence}
-        entry["detectors"] = [each["identity"] for each in figures if each["scored"]]
-        return {
-            "schema_version": 1,
-            "type": "detector-benchmark",
-            "goldenSet": {
-                "name": name,
-                "version": "v1",
-                "status": "final" if banner is None else "example",
-                "sha256": sha256,
-            },
-            "split": split,
-            "run": {
-                "id": f"run-{run}",
-                "started": date,
-                **of_run,
-                "packageVersion": "0.1.0",
-                "evidenceSha256": evidence,
-                "complete": complete,
-                "gaps": [] if complete else ["2 rows were lost"],
-            },
-            "threshold": 50,
-            "samples": samples,
-            "detectors": figures,
-            "commonSubset": {"n": 0, "excluded": [], "silent": [], "detectors": []},
-            "pairs": [],
-            "versionHistory": [entry] if complete and split == "holdout" else [],
-            **({} if banner is None else {"banner": banner}),
-        }
-
-    def benchmark(self, run=1, /, **told):
-        """Give it as it is read."""
-        return decode_benchmark(self.document(run, **told))
-
-    def directory(self, run=1, /, *, of_run=None, **told):
-        """Write the directory of such a run, evidence and all; ``of_run`` is given to ``RunDirectories.write``."""
-        document = self.document(run, **told)
-        of_set = document["goldenSet"]
-        rows = [
-            GoldenEvidence.row(
-                sample["id"],
-                sample["label"],
-                detector["scores"].get(sample["id"]),
-                adapter=detector["alias"],
-                status="scored" if sample["id"] in detector["scores"] else "error",
-                split=document["split"],
-                pair_of=sample.get("pairOf"),
-                golden_set=of_set["sha256"],
-                artifact={"sha256": sample["sha256"], "decoding": None},
-                scorer={
-                    name: told for name, told in detector["identity"].items() if name not in ("name", "version", "rule")
-                },
-            )
-            for detector in document["detectors"]
-            for sample in document["samples"]
-        ]
-        manifest = {**GoldenEvidence.manifests(**of_set)[0], "sha256": of_set["sha256"]}
-        told = {"manifests": [manifest], "started": document["run"]["started"], **(of_run or {})}
-        path = self._directories.write(f"run-{run}", rows, **told)
-        document["run"] |= {"id": json.loads((path / "run.json").read_text())["run_id"]}
-        (path / "benchmark.json").write_text(json.dumps(document))
-        return path
 
     @staticmethod
-    def _detector(samples, alias, *, wrong=(), unscored=(), **identity):
-        scored = [sample for sample in samples if sample["id"] not in unscored]
-        scores = {each["id"]: 90.0 if (each["label"] == "ai") != (each["id"] in wrong) else 10.0 for each in scored}
-        cells = {"tp": 0, "fp": 0, "tn": 0, "fn": 0}
-        for each in scored:
-            is_ai, is_right = each["label"] == "ai", each["id"] not in wrong
-            cells[("t" if is_right else "f") + ("p" if is_ai == is_right else "n")] += 1
-        tp, fp, tn, fn = cells.values()
-        humanized = [scores[each["id"]] for each in scored if "pairOf" in each]
-        passed = sum(score < 50 for score in humanized)
-        return {
-            "alias": alias,
-            "identity": {"name": alias, "version": "1.0", "rule": "score >= 50", **identity},
-            "planned": len(samples),
-            "scored": len(scored),
-            "errors": len(samples) - len(scored),
-            "unavailable": 0,
-            "notRun": 0,
-            "statuses": {"error": len(samples) - len(scored)} if unscored else {},
-            "confusion": cells,
-            "precision": _rate(tp, tp + fp),
-            "recall": _rate(tp, tp + fn),
-            "f1": {"value": None},
-            "accuracy": _rate(tp + tn, len(scored)),
-            "fpr": _rate(fp, fp + tn),
-            "humanizerBypass": {**_rate(passed, len(humanized)), "higherIsBetter": True},
-            "latencyMs": {"n": 0, "recorded": 0, "p50": None, "p95": None, "cold": [], "unknown": len(scored)},
-            "histogram": [0, len(scored) - (tp + fp), *[0] * 7, tp + fp],
-            "byCategory": {},
-            "scores": dict(sorted(scores.items())),
-        }
+    def started(run):
+        """Give when the run of that number began: a day later than the one before."""
+        return f"2026-{1 + run // 28:02}-{1 + run % 28:02}T06:00:00+00:00"
 
+    @staticmethod
+    def scores(samples, wrong=(), unscored=()):
+        """Give what a detector answers that is wrong about some samples and has no score for others."""
+        asked = [each for each in samples if each["id"] not in unscored]
+        return {each["id"]: 90.0 if (each["label"] == "ai") != (each["id"] in wrong) else 10.0 for each in asked}
 
-def _given(told):
-    return told if isinstance(told, dict) else {"wrong": frozenset(told)}
-
-
-def _rate(k, n):
-    interval = wilson_interval(k, n) or (None, None)
-    return {"value": k / n if n else None, "k": k, "n": n, "lower": interval[0], "upper": interval[1]}
+    def directory(
+        self, run=1, /, *, split="holdout", sha256="5" * 64, name="essays", status="final", of_run=(), **detectors
+    ):
+        """Write the directory of a run. Detectors are given by alias; ``of_run`` goes to ``RunDirectories.write``."""
+        rows = []
+        for alias, told in detectors.items():
+            identity = dict(told) if isinstance(told, dict) else {"wrong": told}
+            scores = self.scores(self.samples(), identity.pop("wrong", ()), identity.pop("unscored", ()))
+            for each in self.samples():
+                score = scores.get(each["id"])
+                row = GoldenEvidence.row(each["id"], each["label"], score, adapter=alias, split=split, scorer=identity)
+                if score is None:
+                    row |= {"detection": {"status": "error", "adapter_elapsed_ms": 1.5, "call": "warm"}, "outcome": "error"}
+                row["case"] |= {"pairOf": each["pairOf"]} if "pairOf" in each else {}
+                row["manifest"] |= {"sha256": sha256}
+                rows.append({**row, "artifact": {"sha256": each["sha256"], "decoding": None}})
+        manifest = {**GoldenEvidence.manifests(name=name, status=status)[0], "sha256": sha256}
+        more = {"manifests": [manifest], "started": self.started(run), **dict(of_run)}
+        return self._directories.write(f"run-{run}", rows, **more)
 
 
 @pytest.fixture
-def text_benchmarks(directories):
-    """Make benchmarks of text detectors, and run directories that hold them."""
-    return TextBenchmarks(directories)
+def text_runs(directories):
+    """Write runs of text detectors into the test's own folder."""
+    return TextRuns(directories)
 
 
 @pytest.fixture(params=["a folder", "a file", "a dangling link"])

@@ -17,11 +17,11 @@ def history(tmp_path):
 
 
 @pytest.fixture
-def append(history, text_benchmarks):
+def append(history, text_runs):
     """``append(1, zippy=wrong)``: run the benchmark and append it."""
 
     def append(run, *arguments, **told):
-        return history("--append", text_benchmarks.directory(run, **told), *arguments)
+        return history("--append", text_runs.directory(run, **told), *arguments)
 
     return append
 
@@ -57,14 +57,14 @@ def test_json_has_every_run_with_identity_commit_and_date(append, history):
     assert list(zippy["metrics"]) == ["accuracy", "tpr", "fpr", "humanizerBypass"]
 
 
-def test_the_benchmark_is_reckoned_from_the_evidence_whatever_the_file_says(history, text_benchmarks):
-    run = text_benchmarks.directory(1, zippy=WRONG)
+def test_the_benchmark_is_reckoned_from_the_evidence_whatever_the_file_says(history, text_runs):
+    run = text_runs.directory(1, zippy=WRONG)
     (run / "benchmark.json").write_text("{}")
     document = json.loads(history("--append", run, "--json").output)
     assert document["detectors"][0]["metrics"]["accuracy"][0]["k"] == 88
 
 
-def test_the_same_run_twice_is_refused_and_the_series_stays(append, history, text_benchmarks, tmp_path):
+def test_the_same_run_twice_is_refused_and_the_series_stays(append, history, text_runs, tmp_path):
     append(1, zippy=[])
     before = (tmp_path / "series.json").read_bytes()
     result = history("--append", tmp_path / "run-1")
@@ -92,8 +92,8 @@ def test_a_run_that_lacks_rows_is_incomplete(append, tmp_path, of_run, missing):
     assert not (tmp_path / "series.json").exists()
 
 
-def test_evidence_that_was_altered_is_no_finished_run(history, text_benchmarks, tmp_path):
-    run = text_benchmarks.directory(1, zippy=WRONG)
+def test_evidence_that_was_altered_is_no_finished_run(history, text_runs, tmp_path):
+    run = text_runs.directory(1, zippy=WRONG)
     evidence = run / "evidence.jsonl"
     evidence.write_text(evidence.read_text().replace('"score": 10.0', '"score": 90.0'))
     result = history("--append", run)
@@ -119,7 +119,7 @@ def test_another_golden_set_is_another_series(append):
 
 
 def test_an_example_set_carries_its_banner(append, history):
-    result = append(1, zippy=[], banner="example set: no claim")
+    result = append(1, zippy=[], status="example")
     assert result.output.startswith("example set: no claim\n")
     assert json.loads(history("--json").output)["banner"] == "example set: no claim"
 
@@ -145,8 +145,8 @@ def test_a_shift_that_was_looked_into_becomes_the_baseline(append):
         ([], "cannot be read: No such file"),
     ],
 )
-def test_wrong_use_is_exit_2_in_one_line(history, text_benchmarks, tmp_path, arguments, message):
-    run = text_benchmarks.directory(1, zippy=[])
+def test_wrong_use_is_exit_2_in_one_line(history, text_runs, tmp_path, arguments, message):
+    run = text_runs.directory(1, zippy=[])
     result = history(*(str(run) if each == "RUN" else each for each in arguments))
     assert result.exit_code == 2
     assert message in result.output

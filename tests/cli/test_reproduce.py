@@ -5,6 +5,8 @@ from click.testing import CliRunner
 
 from pytest_benchbench.cli.history import command as history
 from pytest_benchbench.cli.reproduce import command
+from pytest_benchbench.reports.detector_benchmark import encode_benchmark
+from pytest_benchbench.reports.detector_finished_run import finished_benchmark
 
 
 def reproduce(*arguments):
@@ -12,11 +14,13 @@ def reproduce(*arguments):
 
 
 @pytest.fixture
-def write(text_benchmarks, tmp_path):
+def write(text_runs):
+    """``write(1, zippy=wrong)``: a finished run, with the benchmark that runs leave."""
+
     def write(run, **told):
-        path = tmp_path / f"benchmark-{run}.json"
-        path.write_text(json.dumps(text_benchmarks.document(run, **told)))
-        return path
+        directory = text_runs.directory(run, **told)
+        (directory / "benchmark.json").write_bytes(encode_benchmark(finished_benchmark(directory)))
+        return directory
 
     return write
 
@@ -33,12 +37,13 @@ def test_figures_within_the_tolerance_are_exit_0_and_others_exit_1(write):
     assert "OUTSIDE 3; 4 lost, 0 gained, p 0.12: chance alone may explain it" in result.output
 
 
-def test_a_series_stands_for_its_last_run_and_a_directory_for_its_run(text_benchmarks, tmp_path):
+def test_a_series_stands_for_its_last_run_and_a_directory_for_its_run(write, tmp_path):
     series = tmp_path / "series.json"
     for run, wrong in ((1, ["a00"]), (2, [])):
-        directory = text_benchmarks.directory(run, zippy=wrong)
+        directory = write(run, zippy=wrong)
         assert CliRunner().invoke(history, [str(series), "--append", str(directory)]).exit_code == 0
     document = json.loads(reproduce(series, directory, "--json").output)
+    assert json.loads(reproduce(series, directory / "benchmark.json", "--json").output) == document
     assert document["published"]["id"] == document["mine"]["id"]
     assert document["notes"] == ["both are the same run"]
     assert document["outside"] == []
@@ -64,8 +69,9 @@ def test_another_set_or_split_is_refused(write, told, message):
 def test_what_is_no_benchmark_is_refused(write, tmp_path):
     (tmp_path / "other.json").write_text("{}")
     (tmp_path / "folder").mkdir()
+    published = write(1, zippy=[])
     for other, message in (("other.json", "other.json: "), ("folder", "it has no benchmark.json")):
-        result = reproduce(write(1, zippy=[]), tmp_path / other)
+        result = reproduce(published, tmp_path / other)
         assert result.exit_code == 2
         assert message in result.output
         assert "Traceback" not in result.output

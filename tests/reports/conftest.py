@@ -7,6 +7,8 @@ import jsonschema
 import pytest
 
 from pytest_benchbench.evidence.observation import RemovalRecord, judge
+from pytest_benchbench.reports.detector_benchmark import decode_benchmark
+from pytest_benchbench.statistics.intervals import wilson_interval
 
 
 def evidence_row(
@@ -150,3 +152,106 @@ def compared(tmp_path):
         return RowComparison(*sides)
 
     return compare_rows
+
+
+class TextBenchmarks:
+    """Makes benchmarks of text detectors as ``benchmark.json`` keeps them; which samples each got wrong is given."""
+
+    def __init__(self, runs):
+        self._runs = runs
+        self.samples = runs.samples
+
+    def document(
+        self,
+        run=1,
+        /,
+        *,
+        samples=None,
+        split="holdout",
+        complete=True,
+        sha256="5" * 64,
+        name="essays",
+        banner=None,
+        **detectors,
+    ):
+        """Give the content of ``benchmark.json`` of a run of that number.
+
+        Detectors are given by alias: the ids that each got wrong, or ``{"wrong": ids, "unscored": ids, **identity}``.
+        """
+        samples = self.samples() if samples is None else samples
+        of_run = {"commit": "abcdef0123456789", "dirty": False}
+        evidence, date = hashlib.sha256(f"evidence {run}".encode()).hexdigest(), self._runs.started(run)
+        figures = [self._detector(samples, alias, **_given(told)) for alias, told in sorted(detectors.items())]
+        entry = {"date": date, "runId": f"run-{run}", **of_run, "split": split, "evidenceSha256": evidence}
+        entry["detectors"] = [each["identity"] for each in figures if each["scored"]]
+        status = "final" if banner is None else "example"
+        return {
+            "schema_version": 1,
+            "type": "detector-benchmark",
+            "goldenSet": {"name": name, "version": "v1", "status": status, "sha256": sha256},
+            "split": split,
+            "run": {
+                "id": f"run-{run}",
+                "started": date,
+                **of_run,
+                "packageVersion": "0.1.0",
+                "evidenceSha256": evidence,
+                "complete": complete,
+                "gaps": [] if complete else ["2 rows were lost"],
+            },
+            "threshold": 50,
+            "samples": samples,
+            "detectors": figures,
+            "commonSubset": {"n": 0, "excluded": [], "silent": [], "detectors": []},
+            "pairs": [],
+            "versionHistory": [entry] if complete and split == "holdout" else [],
+            **({} if banner is None else {"banner": banner}),
+        }
+
+    def benchmark(self, run=1, /, **told):
+        """Give it as it is read."""
+        return decode_benchmark(self.document(run, **told))
+
+    def _detector(self, samples, alias, *, wrong=(), unscored=(), **identity):
+        scores = self._runs.scores(samples, wrong, unscored)
+        called = [(each["label"] == "ai", scores[each["id"]] >= 50) for each in samples if each["id"] in scores]
+        tp, fp, tn, fn = (called.count(cell) for cell in ((True, True), (False, True), (False, False), (True, False)))
+        humanized = [scores[each["id"]] for each in samples if "pairOf" in each and each["id"] in scores]
+        passed = sum(score < 50 for score in humanized)
+        missing = len(samples) - len(scores)
+        return {
+            "alias": alias,
+            "identity": {"name": alias, "version": "1.0", "rule": "score >= 50", **identity},
+            "planned": len(samples),
+            "scored": len(scores),
+            "errors": missing,
+            "unavailable": 0,
+            "notRun": 0,
+            "statuses": {"error": missing} if missing else {},
+            "confusion": {"tp": tp, "fp": fp, "tn": tn, "fn": fn},
+            "precision": _rate(tp, tp + fp),
+            "recall": _rate(tp, tp + fn),
+            "f1": {"value": None},
+            "accuracy": _rate(tp + tn, len(scores)),
+            "fpr": _rate(fp, fp + tn),
+            "humanizerBypass": {**_rate(passed, len(humanized)), "higherIsBetter": True},
+            "latencyMs": {"n": 0, "recorded": 0, "p50": None, "p95": None, "cold": [], "unknown": len(scores)},
+            "histogram": [0, fn + tn, *[0] * 7, tp + fp],
+            "byCategory": {},
+            "scores": dict(sorted(scores.items())),
+        }
+
+
+def _given(told):
+    return told if isinstance(told, dict) else {"wrong": frozenset(told)}
+
+
+def _rate(k, n):
+    interval = wilson_interval(k, n) or (None, None)
+    return {"value": k / n if n else None, "k": k, "n": n, "lower": interval[0], "upper": interval[1]}
+
+
+@pytest.fixture
+def text_benchmarks(text_runs):
+    """Make benchmarks of text detectors."""
+    return TextBenchmarks(text_runs)
