@@ -11,10 +11,11 @@ from pytest_benchbench.evidence.joined_costs import COSTS, Costs, DetectorCosts
 from pytest_benchbench.reports.escaping import cell
 from pytest_benchbench.reports.pipe_tables import pipe_table
 
-_COLUMNS = (
+COLUMNS = (
     *("adapter", "plan", "calls", "planned_calls", "retries", "words", "planned_words", "credits", "planned_credits"),
     *("cost", "planned_cost"),
 )
+"""Of a table with a line for each detector."""
 
 
 def costs_of(environment: Mapping[str, Any]) -> Costs | None:
@@ -35,8 +36,8 @@ def costs_section(environment: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "## Costs"
     yield cell(" ".join(costs_sentences(costs)))
-    yield pipe_table(_COLUMNS, map(_values, costs.detectors))
-    if prices := [line for one in costs.detectors if (line := _price(one, costs)) is not None]:
+    yield pipe_table(COLUMNS, map(column_values, costs.detectors))
+    if prices := [f"{one.alias}: {text}" for one in costs.detectors if (text := price_text(one, costs)) is not None]:
         yield "\n".join(f"- {cell(line)}" for line in prices)
 
 
@@ -56,7 +57,8 @@ def costs_sentences(costs: Costs) -> Iterator[str]:
         yield f"Runs of which nobody knows what they spent: {costs.unaccounted}."
 
 
-def _values(one: DetectorCosts) -> list[Any]:
+def column_values(one: DetectorCosts) -> list[Any]:
+    """Give a detector's value of each of ``COLUMNS``."""
     planned = one.planned
     return [
         *(one.alias, one.plan, one.calls, planned and planned.calls, one.retries),
@@ -65,8 +67,9 @@ def _values(one: DetectorCosts) -> list[Any]:
     ]
 
 
-def _price(one: DetectorCosts, costs: Costs) -> str | None:
+def price_text(one: DetectorCosts, costs: Costs) -> str | None:
+    """Say which price was reckoned with; ``None`` where there was none, or not the same one everywhere."""
     if (price := one.price) is None:
         return None
     unit = f"{price.unit}s" if price.per != 1 else price.unit
-    return f"{one.alias}: {price.price} {costs.currency} for {price.per} {unit}, as of {price.as_of}, {price.source}"
+    return f"{price.price} {costs.currency} for {price.per} {unit}, as of {price.as_of}, {price.source}"
