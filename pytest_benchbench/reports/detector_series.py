@@ -117,25 +117,25 @@ def append_entry(path: Path, entry: SeriesEntry) -> Series:
         UnfitEntryError: The entry cannot follow those of the series, see ``unfit``.
         SeriesError: The file is damaged, or cannot be written. It is as it was.
     """
-    path = path.resolve()
-    if not path.parent.is_dir():
-        raise SeriesError(f"{path}: there is no folder {path.parent}; make it first")
+    place = Path(os.path.realpath(path))  # a link stays one; unlike Path.resolve this bears links that go round
+    if not place.parent.is_dir():
+        raise SeriesError(f"{path}: there is no folder {place.parent}; make it first")
     try:
-        if path.exists():
-            open_regular(path).close()  # a pipe or a device is not opened for writing
-        with locked_file(path) as file:
+        if place.exists():
+            open_regular(place).close()  # a pipe or a device is not opened for writing
+        with locked_file(place) as file:
             with os.fdopen(os.dup(file), "rb") as reader:
                 data = reader.read(MAX_SERIES_BYTES + 1)
             try:
                 whole = _appended(path, data, entry)
                 series = _parsed(path, whole)
-                write_atomically(path, whole)
+                write_atomically(place, whole)
             except BaseException:
                 if not data:
                     with suppress(OSError):
-                        path.unlink()  # made just now, or as good as missing
+                        place.unlink()  # made just now, or as good as missing
                 raise
-        sync_folder(path.parent)
+        sync_folder(place.parent)
     except LockHeldError as error:
         raise SeriesError(str(error)) from None
     except OSError as error:

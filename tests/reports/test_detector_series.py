@@ -174,6 +174,14 @@ def test_a_link_to_a_series_stays_a_link(append, tmp_path, text_benchmarks):
     assert len(read_series(tmp_path / "series.json").entries) == 2
 
 
+def test_links_that_go_round_are_one_line(tmp_path):
+    (tmp_path / "series.json").symlink_to(tmp_path / "series.json")
+    with pytest.raises(SeriesError, match="cannot be written"):
+        append_entry(tmp_path / "series.json", None)
+    with pytest.raises(SeriesError, match="cannot be read"):
+        read_series(tmp_path / "series.json")
+
+
 def test_a_pipe_is_neither_read_nor_written(tmp_path):
     os.mkfifo(tmp_path / "series.json")
     with pytest.raises(SeriesError, match="not a regular file"):
