@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchbench.gates.decision import describe_rule
+from pytest_benchbench.reports.detector_lines import banners, detector_lines
 from pytest_benchbench.reports.escaping import cell, plain
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.markdown_flows import worst_slices_section
@@ -200,7 +201,7 @@ def render_summary(document: Mapping[str, Any], gate: Decision | None, *, report
     if not is_short:
         series = results["tables"]["adapter"]
         identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
-        if recalls := evaluation_lines(dict(results))[:LISTED]:
+        if recalls := [*evaluation_lines(dict(results)), *detector_lines(results)][:LISTED]:
             blocks.append("\n".join(f"- {cell(line)}" for line in recalls))
         blocks += worst_slices_section(results, identity)
         answers, errors = ("expected", "observed", "reason"), ("status", "error_type")
@@ -221,6 +222,7 @@ def _title(run: Mapping[str, Any]) -> str:
 
 
 def _verdict(document: Mapping[str, Any], gate: Decision | None) -> Iterator[str]:
+    yield from (f"**{cell(banner)}**" for banner in banners(document["results"]))
     if gate is not None:
         yield f"**Gate {cell(gate.policy.name)}: {gate.decision}**"
         if failed := [f"- {cell(describe_rule(rule))}" for rule in gate.rules if rule.passed is not True]:

@@ -11,6 +11,7 @@ from pytest_benchbench.evidence.reading import SettledRow
 from pytest_benchbench.evidence.same_detector import DetectorsSeen
 from pytest_benchbench.reports.benchmark_document import benchmark_document
 from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark, SplitResults
+from pytest_benchbench.reports.detector_reckoning import calls_of
 from pytest_benchbench.reports.detector_tally import GoldenSetRows
 from pytest_benchbench.reports.split_results import NOTHING_MORE, Asked, split_results
 
@@ -59,6 +60,21 @@ class GoldenSets:
         """
         self._reckoned = split_results(self._rows.splits(), manifests, self._asked, self._seen)
         return {"golden_sets": msgspec.to_builtins(self._reckoned)} if self._reckoned else {}
+
+    def timing(self) -> dict[str, Any]:
+        """Give the part ``detector_timing``: for each of ``results`` what the calls of its detectors took, by alias."""
+        timed = [
+            {
+                "golden_set": found.sha256,
+                **({} if found.run is None else {"run": found.run}),
+                "detectors": {
+                    alias: msgspec.to_builtins(calls_of(answered.calls, answered.untimed))
+                    for alias, answered in found.by_alias().items()
+                },
+            }
+            for found in self._rows.splits()
+        ]
+        return {"detector_timing": timed} if timed else {}
 
     def benchmark(self, run: Mapping[str, Any], evidence_sha256: str, lacks: Sequence[str]) -> DetectorBenchmark | None:
         """Give ``benchmark.json`` of the rows that ``results`` was last asked about.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.gates.decision import Decision, describe_rule
+from pytest_benchbench.reports.detector_lines import detector_lines
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_line, tells_verdicts
@@ -38,8 +39,8 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
     Returns:
         Lines without line ends and without control characters: the verdict (what makes the run incomplete, the gate with the
         rules that did not pass if there is one, and the outcomes), which attempt at a test split it was, rows by adapter and
-        state, why adapters could not be asked, what labelled rows come to, the worst slices where the mismatches alone do
-        not tell, and the first mismatches.
+        state, why adapters could not be asked, what labelled rows and samples come to, the worst slices where the mismatches
+        alone do not tell, and the first mismatches.
     """
     results = document["results"]
     incomplete = _incomplete(document["environment"], results["outcomes"], has_gate=gate is not None)
@@ -50,6 +51,7 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
         *_counts(results["tables"]["adapter_state"]),
         *_unavailable(document["attempts"]["messages"]["listed"]),
         *evaluation_lines(results),
+        *detector_lines(results),
         *_worst_slices(results),
         *_mismatches(results["mismatches"]),
     ]

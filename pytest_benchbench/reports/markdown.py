@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_benchbench.reports.detector_markdown import banner_blocks, detector_sections
 from pytest_benchbench.reports.escaping import cell
 from pytest_benchbench.reports.evaluation_markdown import evaluation_section
 from pytest_benchbench.reports.leaves import leaves
+from pytest_benchbench.reports.markdown_costs import costs_section
 from pytest_benchbench.reports.markdown_flows import flow_sections, worst_slices_section
 from pytest_benchbench.reports.markdown_runs import run_sections
 from pytest_benchbench.reports.markdown_tables import batch_timing_section, message_section, timing_section, verdict_sections
@@ -41,7 +43,7 @@ def render_markdown(document: dict[str, Any]) -> str:
     results = document["results"]
     series = results["tables"]["adapter"]
     identity = ["adapter", *(name for name in ("suite", "params") if len({line[name] for line in series}) > 1)]
-    blocks = ["# Benchmark report", outcome_line(results) + ".", *_gaps(document["environment"])]
+    blocks = ["# Benchmark report", *banner_blocks(results), outcome_line(results) + ".", *_gaps(document["environment"])]
     if (attempt := attempt_line(document["environment"])) is not None:
         blocks.append(cell(f"Opening: {attempt}."))
     if series and "suite" not in identity:
@@ -49,6 +51,7 @@ def render_markdown(document: dict[str, Any]) -> str:
     blocks += run_sections(document)
     blocks += worst_slices_section(results, identity)
     blocks += evaluation_section(results)
+    blocks += detector_sections(document)
     for name, (title, columns) in _LISTS.items():
         blocks += _list(title, results[name], (*identity, *columns))
     if "unstable_across_runs" in results:
@@ -62,6 +65,7 @@ def render_markdown(document: dict[str, Any]) -> str:
     blocks += _fidelity(results["fidelity"], identity)
     blocks += timing_section(document["timing"])
     blocks += batch_timing_section(document.get("batch_timing") or {})
+    blocks += costs_section(document["environment"])
     blocks += _attempts(document["attempts"])
     blocks += _inputs(document["inputs"])
     blocks += _environment(document["environment"])

@@ -10,6 +10,9 @@ from typing import Any
 from pytest_benchbench.evidence.grouping import STANDINGS
 from pytest_benchbench.evidence.observation import OUTCOMES
 from pytest_benchbench.reports.columns import DETECTION_QUANTITIES, FIDELITY_QUANTITIES
+from pytest_benchbench.reports.detector_benchmark import SplitResults
+from pytest_benchbench.reports.detector_benchmark_schema import struct_definitions
+from pytest_benchbench.reports.detector_figures import Calls
 from pytest_benchbench.reports.evaluation_schema import evaluation_definitions, series_schema
 from pytest_benchbench.reports.schema_parts import (
     ANY,
@@ -162,6 +165,10 @@ def _results() -> Schema:
                     "series": array_of(series_schema({"suite": TEXT, "params": TEXT_OR_NULL}, optional={"run": _RUN})),
                 },
                 "Only of labelled rows: how well their scorers tell AI images from real ones.",
+            ),
+            "golden_sets": array_of(
+                ref(SplitResults.__name__),
+                "Only of golden sets: what text detectors answered on one split, for each set and run.",
             ),
             "repetition": object_of(
                 {"runs": FROM_1, "rows": COUNT, "rows_in_every_run": COUNT},
@@ -373,8 +380,18 @@ def report_schema() -> dict[str, Any]:
                 object_of(dict.fromkeys(("cold", "warm"), or_null(ref("batches")))),
                 "Only where there are some: calls of each adapter that several rows shared.",
             ),
+            "detector_timing": array_of(
+                object_of(
+                    {"golden_set": SHA256, "detectors": map_of(ref(Calls.__name__), "By alias.")}, optional={"run": _RUN}
+                ),
+                "Only of golden sets: what the calls of text detectors took, in the order of golden_sets.",
+            ),
             "runs": array_of(_run(), "Only of benchbench report: the runs, in the order of their numbers."),
         },
     )
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Report of pytest-benchbench"}
-    return {**schema, **root, "$defs": {**_definitions(), **evaluation_definitions()}}
+    return {
+        **schema,
+        **root,
+        "$defs": {**_definitions(), **evaluation_definitions(), **struct_definitions(SplitResults, Calls)},
+    }

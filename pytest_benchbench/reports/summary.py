@@ -52,6 +52,7 @@ def build_report(evidence: Path, run: Mapping[str, Any], *, by: Sequence[str] = 
           the same observations give the same bytes.
         * ``timing``: cold and warm calls of each adapter.
         * ``batch_timing``: calls that several rows shared; only where there are some.
+        * ``detector_timing``: calls of text detectors about samples of golden sets; only where there are some.
         * ``environment``: ``run``, as it is.
         * ``attempts``: how many tries there were, and what was said about rows without a verdict.
         * ``inputs``: digests of the evidence, manifests, adapters and code.
@@ -147,6 +148,7 @@ class Summary:
             "results": _sorted_keys({**self._results(self._columns.rows()), **golden_sets}),
             "timing": self._timing.document(),
             **({"batch_timing": batches} if batches else {}),
+            **self.golden_sets.timing(),
             "environment": dict(run),
             "attempts": self._attempts_document(),
             "inputs": self._provenance.document(name, sha256),

@@ -12,11 +12,11 @@ from pytest_benchbench.evidence.repeated_runs import RepeatedRuns
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.markdown import render_markdown
 from pytest_benchbench.reports.repeated import report_on
-from pytest_benchbench.reports.summary import build_report
+from pytest_benchbench.reports.summary import Summary, build_report
 
 
-def report(*paths, **options):
-    return report_on(RepeatedRuns.read(list(paths)), **options)
+def report(*paths, by=(), **options):
+    return report_on(RepeatedRuns.read(list(paths)), summary=Summary(by), **options)
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_benchbench.reports.html.columns_of import fields_of, identity_of
+from pytest_benchbench.reports.html.costs import cost_sections
+from pytest_benchbench.reports.html.detectors import detector_sections
 from pytest_benchbench.reports.html.labelled import evaluation_sections
 from pytest_benchbench.reports.html.measured import environment_table
 from pytest_benchbench.reports.html.view import Field, Line, Section, Table, cell, shown, table_of, value_field
@@ -117,6 +119,7 @@ _SHOWN_OTHERWISE = frozenset(
             "wrong_slices",
             "histograms",
             "evaluation",
+            "golden_sets",
         ),
         "repetition",
         *_LISTS,
@@ -129,7 +132,7 @@ PlotsOf = Mapping[str, "Plots"]
 
 
 def first_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
-    """Give what stands before the failing cases: the worst slices, and what labelled rows come to."""
+    """Give what stands before the failing cases: the worst slices, and what labelled rows and samples come to."""
     results = document["results"]
     if lines := results.get("worst_slices"):
         identity = identity_of(results["tables"]["adapter"])
@@ -147,6 +150,7 @@ def first_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
         )
         yield Section("worst", "Worst slices first", (), plots.get("worst_slices"), [table])
     yield from evaluation_sections(results)
+    yield from detector_sections(document)
 
 
 def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Section]:
@@ -173,6 +177,7 @@ def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
             yield Section(part.id, part.title, [part.note], drawn, [table] if lines else ())
     yield from _timing(document["timing"], plots)
     yield from _batch_timing(document.get("batch_timing") or {}, plots)
+    yield from cost_sections(document["environment"])
     yield from _others(results, identity)
     yield _attempts(document["attempts"])
     if document["environment"]:

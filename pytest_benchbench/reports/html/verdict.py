@@ -10,6 +10,7 @@ import msgspec
 
 from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.gates.describing import class_room
+from pytest_benchbench.reports.detector_lines import banners, detector_lines, golden_sets_of
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.html.view import Field, Table, cell, shown, table_of, value_field
 from pytest_benchbench.reports.wording import WORST_FIRST, attempt_line, outcome_line
@@ -17,7 +18,7 @@ from pytest_benchbench.reports.wording import WORST_FIRST, attempt_line, outcome
 Mood = Literal["ok", "warn", "bad"]
 
 RECALLS = 12
-"""How many lines tell what labelled rows come to."""
+"""How many lines tell what labelled rows and samples come to."""
 
 _MOODS: Mapping[str, Mood] = {"pass": "ok", "refused": "bad", "inconclusive": "warn"}
 
@@ -71,7 +72,7 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
     else:
         known = f", apart from {outcomes['known_mismatch']} known" if outcomes["known_mismatch"] else ""
         mood, headline = "ok", f"No mismatch and no error in {_rows(results['rows'])}{known}"
-    lines = [f"{outcome_line(results)}.", *_recalls(results)]
+    lines = [*(f"{shown(banner)}." for banner in banners(results)), f"{outcome_line(results)}.", *_recalls(results)]
     if (attempt := attempt_line(document["environment"])) is not None:
         lines.append(f"Opening: {shown(attempt)}.")
     if gate is None:
@@ -95,12 +96,14 @@ def verdict_of(document: Mapping[str, Any], gate: Decision | None) -> Verdict:
 
 def _is_scored(results: Mapping[str, Any]) -> bool:
     """Say whether every row is a labelled one with a score, or with what stands in its place."""
-    evaluation = results.get("evaluation")
-    return evaluation is not None and sum(line["rows"] for line in evaluation["series"]) == results["rows"]
+    series = (results.get("evaluation") or {"series": ()})["series"]
+    detectors = [detector for found in golden_sets_of(results) for detector in found["detectors"]]
+    counted = sum(line["rows"] for line in series) + sum(detector["planned"] for detector in detectors)
+    return bool(series or detectors) and counted == results["rows"]
 
 
 def _recalls(results: Mapping[str, Any]) -> Iterator[str]:
-    lines = evaluation_lines(dict(results))
+    lines = [*evaluation_lines(dict(results)), *(line for line in detector_lines(results) if line not in banners(results))]
     yield from (f"{line}." for line in lines[:RECALLS])
     if (more := len(lines) - RECALLS) > 0:
         yield f"{more} more such lines are not shown here."
