@@ -79,7 +79,12 @@ def planned_cost_lines(paid: PaidDetectors, texts: Mapping[str, Sequence[str | N
             yield f"{name}: {counted(len(texts[alias]), 'row')}; what they use is told for golden sets only"
             whole = None
             continue
-        planned = plan_calls(detector, known)
+        try:
+            planned = plan_calls(detector, known)
+        except Exception as error:  # of an adapter that others wrote
+            yield f"{name}: what it would use cannot be told: {type(error).__name__}: {one_line(error)}"
+            whole = None
+            continue
         yield f"{name}: {_used(planned)}"
         yield from (f"  {line}" for line in (_cost(paid, detector, planned), _time(detector, planned)) if line)
         if (missing := detector.adapter.missing_key()) is not None:

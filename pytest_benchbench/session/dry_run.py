@@ -83,8 +83,16 @@ class DryRun:
             if isinstance(item, CaseItem):
                 self._selected[item.group.suite.nodeid, item.group.name] += 1
                 if (texts := self._texts.get(item.group.name)) is not None:
-                    texts.append(text_of(item.read().case))
-                    item.row = None
+                    texts.append(self._text_of(item))
+
+    @staticmethod
+    def _text_of(item: CaseItem) -> str | None:
+        try:
+            return text_of(item.read().case)
+        except ManifestChangedError as error:
+            raise pytest.UsageError(str(error)) from None
+        finally:
+            item.row = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:

@@ -210,10 +210,12 @@ def _metered(plan: Plan) -> dict[str, MeteredAdapter]:
     found = {}
     for alias in plan.adapters_of(plan.manifests):
         choice = choices.get(alias)
-        if (choice.name if choice else alias) in KERNEL_MEDIA_TYPES:
+        name = choice.name if choice else alias
+        if name in KERNEL_MEDIA_TYPES:
             continue  # known without importing what they need
         with suppress(Exception):
-            adapter = plan.pool.unloaded(alias)
-            if isinstance(adapter, MeteredAdapter):
+            if issubclass(plan.registry.resolve(name), MeteredAdapter):
+                adapter = plan.pool.unloaded(alias)
+                assert isinstance(adapter, MeteredAdapter)
                 found[alias] = adapter
     return found
