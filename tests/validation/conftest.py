@@ -1,4 +1,4 @@
-"""A dataset of a few rows that breaks no rule, and what reads rows into columns."""
+"""A dataset of a few rows and a golden set of a few samples that break no rule, and what reads them."""
 
 import hashlib
 import json
@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pytest_benchbench.manifests.golden_set_reading import parse_golden_set
 from pytest_benchbench.manifests.reading import read_manifest
 from pytest_benchbench.validation.columns import read_columns
+from pytest_benchbench.validation.golden_set import GoldenSettings, examine_golden_set
+from pytest_benchbench.validation.placed_samples import place_samples
 
 
 class Dataset:
@@ -106,3 +109,83 @@ class Pictures:
 @pytest.fixture
 def pictures(dataset):
     return Pictures(dataset)
+
+
+class GoldenSets:
+    """Makes golden sets of a test's own and looks at them."""
+
+    @staticmethod
+    def text(name, words=60):
+        """A text of so many words that no other name has."""
+        digest = hashlib.shake_256(name.encode()).digest(words * 2)
+        return " ".join(
+            "".join(chr(ord("a") + half) for byte in pair for half in divmod(byte, 16)) for pair in _pairs(digest)
+        )
+
+    def sample(self, name, *, split="tune", label="human", **changes):
+        """A sample with a text of its own."""
+        told = {"source": "s", "author": "A. Author", "date": "1850", "license": "CC0-1.0", "termsChecked": "2026-04-01"}
+        if label == "ai":
+            told = {"model": "model-1", "date": "2026-04-02", "prompt": "Write about bees."}
+        return {
+            "id": name,
+            "split": split,
+            "category": "essay",
+            "label": label,
+            "text": self.text(name),
+            "provenance": {"kind": label, **told, **changes.pop("provenance", {})},
+            "labelOwner": "Olga Owner",
+            "labelSource": "provenance",
+            "borderline": False,
+            "reviewers": ["Rita Reviewer"],
+            **changes,
+        }
+
+    def samples(self):
+        """Four samples: one of each label in each split."""
+        return [
+            self.sample(f"{split}-{label}", split=split, label=label)
+            for split in ("tune", "holdout")
+            for label in ("human", "ai")
+        ]
+
+    def document(self, *samples, **head):
+        """The four samples and further ones; the targets are what is there unless the head says otherwise."""
+        together = [*self.samples(), *samples]
+        counts = {}
+        for sample in together:
+            counts.setdefault(sample["category"], {"tune": 0, "holdout": 0})[sample["split"]] += 1
+        return {
+            "schema_version": 1,
+            "name": "mine",
+            "version": "v1",
+            "status": "final",
+            "licenses": ["CC0-1.0"],
+            "balance": counts,
+            "samples": together,
+        } | head
+
+    def located(self, *samples, **head):
+        return parse_golden_set(json.dumps(self.document(*samples, **head)).encode(), "golden.json")
+
+    def placed(self, *samples):
+        return place_samples(self.located(*samples), "golden.json")
+
+    def examine(self, *samples, settings=None, **head):
+        return examine_golden_set(self.located(*samples, **head), "golden.json", settings or GoldenSettings())
+
+    def found(self, *samples, settings=None, **head):
+        """What the rules found besides what is found in four sound samples, which is nothing: rule, ids and message."""
+        return [
+            (one.rule, [row.id for row in one.rows], one.message)
+            for one in self.examine(*samples, settings=settings, **head).findings()
+        ]
+
+
+def _pairs(data):
+    return (data[place : place + 2] for place in range(0, len(data), 2))
+
+
+@pytest.fixture(scope="session")
+def golden_sets():
+    return GoldenSets()
