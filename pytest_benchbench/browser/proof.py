@@ -77,7 +77,7 @@ class Pass(msgspec.Struct):
         blocked: Whether nothing could leave; ``None`` where that is not known.
         quiet: Whether nothing was tried; ``None`` where that is not known.
         outside: What led outside, by the log of the whole browser.
-        requested: What led outside, by the watched pages and offscreen documents.
+        requested: What led outside, as it was noticed first, while the images were shown.
         statuses: How many images ended how.
         isolation: What the browser could reach.
         net_logs: Of the browser; more than one where it ended and was started again.

@@ -79,7 +79,7 @@ class PassRecord(msgspec.Struct, omit_defaults=True):
         allowed: The origins that may be asked.
         isolation: What the browser's process could reach.
         browser: What the browser, the extension and the rule of its answers are.
-        outside: Requests that left the machine, as seen while the pages and offscreen documents were watched.
+        outside: What left the machine, as it was noticed while the images were shown.
         faults: What went wrong, one line for each.
     """
 

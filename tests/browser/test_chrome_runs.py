@@ -116,10 +116,45 @@ def test_a_request_that_leaves_the_machine_fails_the_run_and_is_named(run):
     assert "OutsideRequest: it asked outside of this machine: http://192.0.2.1/leak" in output
 
 
-def test_what_only_the_log_has_seen_takes_the_answers_back(run, samples, build_extension, tmp_path):
-    options = f"extension={build_extension(misbehave=('leak-webrtc',))},net_log={tmp_path / 'net.json'}"
-    code, output, evidence, _ = run(samples[:1], options)
+LEAKS = {
+    "leak-http": "http://192.0.2.1/leak (",
+    "leak-websocket": "ws://192.0.2.1/leak (",
+    "leak-dns": "http://leak.benchbench.example/ (",
+    "leak-webrtc": "packet 192.0.2.1:3478",
+    "leak-worker": "request http://192.0.2.1/by-worker by chrome-extension://",
+    "leak-and-crash": "request http://192.0.2.1/last-words by chrome-extension://",
+}
+"""What the fixture extension does on demand, and by what a run names it."""
+
+
+@pytest.fixture(scope="module")
+def leaking(run, samples, chromium, build_extension, way_out):
+    """A run of every leaking extension beside an honest one, with no option that asks for a log."""
+    first, *others = LEAKS
+    given = [
+        f"--bench-adapter={leak}=chrome:launch={chromium.executable},extension={build_extension(misbehave=(leak,))}"
+        for leak in others
+    ]
+    given.append(f"--bench-adapter=honest=chrome:launch={chromium.executable},extension={build_extension()}")
+    code, output, _, directory = run(samples[:3], f"extension={build_extension(misbehave=(first,))}", *given)
+    rows = [json.loads(line) for line in (directory / "evidence.jsonl").read_text().splitlines()]
+    aliases = {row["key"]["adapter"] for row in rows}
+    assert len(aliases) == len(LEAKS) + 1
+    return code, output, {name: [row for row in rows if row["key"]["adapter"] == name] for name in aliases}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_run_fails_and_names_whatever_a_browser_asked_for_that_leaves_the_machine(leaking, leak):
+    code, output, rows = leaking
+    mine = rows["chrome" if leak == next(iter(LEAKS)) else leak]
     assert code == 1
-    assert "its answers do not count: it asked outside of this machine" in output
-    assert {row["outcome"] for row in evidence.values()} == {"error"}
-    assert {row["error"]["type"] for row in evidence.values()} == {"AnswersWithdrawn"}
+    assert {row["key"]["case_id"] for row in mine} == {"case-0", "case-1", "case-2"}
+    assert {row["outcome"] for row in mine} == {"error"}
+    for row in mine:  # the wave that was asked, and at the end all answers of the session
+        assert row["error"]["type"] in ("OutsideRequest", "AnswersWithdrawn")
+        assert f"it asked outside of this machine: {LEAKS[leak]}" in row["error"]["message"]
+    assert LEAKS[leak] in output
+
+
+def test_the_honest_one_beside_them_is_measured(leaking):
+    assert [row["outcome"] for row in leaking[2]["honest"]] == ["measured"] * 3
