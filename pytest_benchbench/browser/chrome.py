@@ -24,7 +24,7 @@ from pytest_benchbench.browser.checks import provider_fault
 from pytest_benchbench.browser.contract import ContractError, Result, cleaned, demand, result_of
 from pytest_benchbench.browser.deployed import DeployedExtension, OutsideRequest, TrafficUnknown, Wanted
 from pytest_benchbench.browser.errors import BrowserError, CheckFailed
-from pytest_benchbench.browser.profile import LoadedProfile, load_profile
+from pytest_benchbench.browser.profile import LoadedProfile, ProfileError, load_profile
 from pytest_benchbench.browser.waves import MAX_WAVE, Seen
 
 EVALUATION_MODE = "deployed"
@@ -108,8 +108,11 @@ class Chrome(BatchAdapter):
                 "no browser is named", "give --bench-adapter=chrome:launch=chromium,extension=dist/, see docs/chrome.md"
             )
         if options.profile is not None:
-            self._profile = load_profile(options.profile)
-            self._profile.check_files()
+            try:
+                self._profile = load_profile(options.profile)
+                self._profile.check_files()
+            except ProfileError as error:  # it was sound when the options were read
+                raise CheckFailed(str(error), options.profile) from None
         self._wanted = Wanted(
             options.extension.absolute(),
             options.port,

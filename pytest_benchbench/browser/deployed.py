@@ -23,6 +23,7 @@ from pytest_benchbench.browser.launching import LaunchedBrowser, launch_browser
 from pytest_benchbench.browser.netlog import NetLogError, Sighting
 from pytest_benchbench.browser.network_capture import CapturedRequest, NetworkCapture
 from pytest_benchbench.browser.profile import LoadedProfile
+from pytest_benchbench.browser.profile_check import check_syntax
 from pytest_benchbench.browser.profile_steps import run_setup
 from pytest_benchbench.browser.tab import CALL_SECONDS
 from pytest_benchbench.browser.traffic_log import TrafficLog
@@ -123,6 +124,10 @@ class DeployedExtension:
             "fresh" if self._launched is not None else profile_state(self._endpoint, warm=wanted.warm)
         )
         self.flags = recorded_flags(self._endpoint.command_line())
+        if wanted.profile is not None:
+            with self._endpoint.open_tab() as tab:
+                check_syntax(tab, wanted.profile)
+                self._endpoint.close_tab(tab)
         if wanted.profile is not None and not wanted.warm:
             run_setup(self._endpoint, wanted.profile, extension_origin=self._origin)
         said = wait_until_ready(
@@ -191,7 +196,7 @@ class DeployedExtension:
         """Have the browser request something until that is in its log: all that was requested before is in it, too."""
         mark = self._server.mark()
         until = time.monotonic() + CALL_SECONDS
-        with self._reading_log(), self._endpoint.open_tab() as tab:
+        with self._reading_log(traffic), self._endpoint.open_tab() as tab:
             try:
                 while True:
                     tab.call("Page.navigate", url=mark)
@@ -203,15 +208,16 @@ class DeployedExtension:
                 self._endpoint.close_tab(tab)
 
     def _check_log(self, traffic: TrafficLog) -> None:
-        with self._reading_log():
+        with self._reading_log(traffic):
             self._refuse(traffic.outside(self.allowed))
 
     @contextmanager
-    def _reading_log(self) -> Iterator[None]:
+    def _reading_log(self, traffic: TrafficLog) -> Iterator[None]:
         try:
             yield
         except NetLogError as error:
-            raise TrafficUnknown(f"what the browser sent is not known: {error}") from None
+            places = [] if traffic.copy is None else [traffic.copy]
+            raise TrafficUnknown(f"what the browser sent is not known: {error}", *places) from None
 
     def _refuse(self, outside: Sequence[CapturedRequest | Sighting]) -> None:
         if outside:
@@ -278,4 +284,4 @@ def _free_log(path: Path) -> Path:
         numbered = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         if not os.path.lexists(numbered):
             return numbered
-    raise LaunchFailed(f"{path}: {_LOGS - 1} logs of this name exist already: name another one")
+    raise LaunchFailed(f"{path}: {_LOGS - 1} logs of this name exist already: name another one", path)

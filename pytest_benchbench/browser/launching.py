@@ -41,6 +41,9 @@ _MAX_TEMPORARY_BYTES = 60
 
 _LOG_BYTES = 1 << 16
 
+_ABSOLUTE = re.compile(r"(?<![\w.~/:])(?:/[\w.@+~-]+){2,}")
+"""A path in what a browser, or the shell that starts it, printed."""
+
 _HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "TZ")
 """Variables that the browser gets. Proxies, keys and desktops are not among them."""
 
@@ -162,24 +165,25 @@ def _traffic_log(pipe: Path, copy: Path | None) -> TrafficLog:
     try:
         return TrafficLog(pipe, copy)
     except OSError as error:
-        raise LaunchFailed(f"{error.filename or pipe}: cannot be written: {error.strerror or error}") from None
+        named = Path(error.filename or pipe)
+        raise LaunchFailed(f"{named}: cannot be written: {error.strerror or error}", named) from None
 
 
 def _extension(folder: Path) -> Path:
     folder = folder.absolute()
     if not (folder / "manifest.json").is_file():
-        raise LaunchFailed(f"{folder}: there is no extension: it has no manifest.json")
+        raise LaunchFailed(f"{folder}: there is no extension: it has no manifest.json", folder)
     if "," in str(folder):
-        raise LaunchFailed(f"{folder}: a browser takes the comma for the end of the path: move the extension")
+        raise LaunchFailed(f"{folder}: a browser takes the comma for the end of the path: move the extension", folder)
     return folder
 
 
 def _new_log(path: Path) -> Path:
     path = path.absolute()
     if path.exists() or path.is_symlink():
-        raise LaunchFailed(f"{path}: exists, and two browsers would overwrite each other's log: name a new file")
+        raise LaunchFailed(f"{path}: exists, and two browsers would overwrite each other's log: name a new file", path)
     if not path.parent.is_dir():
-        raise LaunchFailed(f"{path}: there is no folder {path.parent}")
+        raise LaunchFailed(f"{path}: there is no folder {path.parent}", path, path.parent)
     return path
 
 
@@ -210,7 +214,7 @@ def _start(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
                 start_new_session=True,
             )
         except OSError as error:
-            raise LaunchFailed(f"{command[0]}: cannot be started: {error.strerror}") from None
+            raise LaunchFailed(f"{command[0]}: cannot be started: {error.strerror}", Path(command[0])) from None
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], folder: Path, timeout: float) -> int:
@@ -224,10 +228,15 @@ def _wait_for_port(process: subprocess.Popen[bytes], folder: Path, timeout: floa
             return int(port)
         if ended is not None:
             how = f"ended by {signal.Signals(-ended).name}" if ended < 0 else f"exited {ended}"
-            raise LaunchFailed(f"the browser {how}: {_last_words(folder)}")
+            raise _launch_failed(how, folder)
         if time.monotonic() > until:
-            raise LaunchFailed(f"the browser does not listen after {timeout:g} s: {_last_words(folder)}")
+            raise _launch_failed(f"does not listen after {timeout:g} s", folder)
         time.sleep(_LOOK_SECONDS)
+
+
+def _launch_failed(how: str, folder: Path) -> LaunchFailed:
+    words = _last_words(folder)
+    return LaunchFailed(f"the browser {how}: {words}", *map(Path, _ABSOLUTE.findall(words)))
 
 
 def _last_words(folder: Path) -> str:

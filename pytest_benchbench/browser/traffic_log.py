@@ -33,12 +33,15 @@ class TrafficLog:
         pipe: A new path, which ``--log-net-log`` names. A pipe is made there, and a browser that opens it is read.
         copy: A new file that gets all of the log; ``None`` keeps what it says, and none of its text.
 
+    Attributes:
+        copy: The same.
+
     Raises:
         OSError: The pipe cannot be made, or the copy not be opened.
     """
 
     def __init__(self, pipe: Path, copy: Path | None) -> None:
-        self._copy = copy
+        self.copy = copy
         self._changed = Condition()
         self._reader = NetLogReader(_NAME)
         self._asked: str | None = None
@@ -141,7 +144,7 @@ class TrafficLog:
             self._changed.notify_all()
 
     def _not_copied(self, error: OSError) -> NetLogError:
-        return NetLogError(f"{self._copy}: cannot be written: {error.strerror or error}")
+        return NetLogError(f"{self.copy}: cannot be written: {error.strerror or error}")
 
     def _copy_on(self, copied: FileIO, data: bytes) -> None:
         """Write on in the copy, as the browser itself would write a file; what may be the end of its list waits."""

@@ -34,7 +34,7 @@ class Options(msgspec.Struct, forbid_unknown_fields=True):
         ("warm", "perhaps", "warm=perhaps: expected true or false"),
         ("runtime", "gpu\n", "runtime=gpu\\n: expected one of wasm, webgpu"),
         ("name", "long", "name=long: expected str of length <= 3"),
-        ("either", "x", "either=x: expected int | bool, got str"),
+        ("either", "x", "either=x: expected bool | int, got str"),
     ],
 )
 def test_an_option_is_named_with_what_was_given_and_what_is_expected(name, value, told):
