@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 from pytest_benchbench import Sample
+from pytest_benchbench.browser.launching import launch_browser
 
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "chrome.md"
 
@@ -20,9 +22,9 @@ PUPPET = Path(__file__).parent / "puppet"
 
 @pytest.fixture(scope="module")
 def run(chromium, tmp_path_factory):
-    """``run(samples, options, *arguments)``: run a dataset of samples; gives exit code, output, evidence by id."""
+    """``run(samples, options, *arguments)``: run a dataset of samples; gives exit code, output, evidence by id, folder."""
 
-    def run(samples, options, *arguments):
+    def run(samples, options, *arguments, transforms=("original",)):
         folder = tmp_path_factory.mktemp("run")
         rows = []
         for number, sample in enumerate(samples):
@@ -30,7 +32,8 @@ def run(chromium, tmp_path_factory):
             real = {"source": "camera", "label": 0}
             generated = {"source": "made", "label": 1, "generatorFamily": "drawn"}
             row = {"id": f"case-{number}", "baseId": f"base-{number}", "sha256": sample.sha256, "path": f"{number}.png"}
-            row |= {"split": "test", "contentGroup": "photo", "transform": "original", "license": "CC0"}
+            row |= {"split": "test", "contentGroup": "photo", "license": "CC0"}
+            row["transform"] = transforms[number % len(transforms)]
             rows.append(row | {"resolutionGroup": "thumbnail"} | (generated if number % 2 else real))
         (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--manifest=cases.jsonl", "--bench-split=test"]
@@ -107,6 +110,32 @@ def test_terminal_rows_stay_in_the_evidence_and_fail_the_run(run):
         "case-2": ("error", "error"),
     }
     assert "the extension ran on webgpu, expected wasm" in output
+
+
+def test_a_slice_is_selected_by_its_transform_and_named_by_its_rows(run):
+    slices = ("original", "jpeg-75")
+    code, output, evidence, _ = run(
+        [drawn(100), drawn(100), drawn(101)],
+        f"extension={PUPPET},expect_runtime=wasm",
+        "--bench-select=transform=jpeg-75",
+        transforms=slices,
+    )
+    assert code == 0, output
+    assert list(evidence) == ["case-1"]
+    assert evidence["case-1"]["case"]["transform"] == evidence["case-1"]["detection"]["scorer"]["transform"] == "jpeg-75"
+
+
+def test_where_files_lie_is_shown_and_not_recorded(run, tmp_path, chromium):
+    place = tmp_path / "my secret folder"
+    shutil.copytree(PUPPET, place / "dist")
+    with launch_browser(chromium.executable, extension=PUPPET, runtime="wasm") as running:
+        other = f"--bench-adapter=other=chrome:port={running.port},extension={place / 'dist'}"
+        code, output, _, directory = run([drawn(100)], f"extension={PUPPET}", other)
+    assert code == 1
+    assert f"the unpacked extension is puppet of {PUPPET}, another folder than {place / 'dist'}" in output
+    written = (directory / "evidence.jsonl").read_text()
+    assert "the unpacked extension is puppet of puppet, another folder than dist" in written
+    assert "my secret folder" not in written
 
 
 def test_a_request_that_leaves_the_machine_fails_the_run_and_is_named(run):
