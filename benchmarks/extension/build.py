@@ -42,6 +42,8 @@ MISBEHAVIOURS = (
     "leak-dns",
     "leak-websocket",
     "leak-webrtc",
+    "leak-worker",
+    "leak-and-crash",
     "lose-jobs",
     "memory-routing",
     "wrong-provider",

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from pytest_benchbench.manifests.faults import schema_fault
-from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
+from pytest_benchbench.manifests.yaml_documents import YamlError, parse_struct, read_bounded
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -305,12 +304,9 @@ def load_config(path: Path) -> LoadedConfig:
         OnnxConfigError: It cannot be read, is too large, or is not such a file.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise OnnxConfigError(f"{path}: is no file")
-        with path.open("rb") as file:
-            data = file.read(MAX_CONFIG_BYTES + 1)
-    except OSError as error:
-        raise OnnxConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        data = read_bounded(path, name=str(path), limit=MAX_CONFIG_BYTES)
+    except YamlError as error:
+        raise OnnxConfigError(str(error)) from None
     return LoadedConfig(parse_config(data, name=path.name), path)
 
 
@@ -324,14 +320,10 @@ def parse_config(data: bytes, *, name: str) -> OnnxConfig:
     Raises:
         OnnxConfigError: Too large, no YAML, an unknown or missing key, a wrong type, values that contradict each other.
     """
-    if len(data) > MAX_CONFIG_BYTES:
-        raise OnnxConfigError(f"{name}: larger than {MAX_CONFIG_BYTES} bytes")
     try:
-        config = msgspec.convert(parse_yaml(data, name=name), OnnxConfig)
+        config = parse_struct(data, OnnxConfig, name=name, limit=MAX_CONFIG_BYTES)
     except YamlError as error:
         raise OnnxConfigError(str(error)) from None
-    except msgspec.ValidationError as error:
-        raise OnnxConfigError(f"{name}: {schema_fault(error)}") from None
     paths = [("model.path", config.model.path)]
     paths += [(f"{block}.path", file.path) for block in ("calibrator", "fusion") if (file := getattr(config, block))]
     paths += [(f"model.external_data[{i}].path", file.path) for i, file in enumerate(config.model.external_data)]

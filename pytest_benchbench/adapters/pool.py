@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from pytest_benchbench.adapters.base import Adapter, AdapterDescription, AdapterUnavailable, AnswersWithdrawn
+from pytest_benchbench.adapters.option_faults import option_fault
 from pytest_benchbench.adapters.registry import ADAPTER_NAME, AdapterRegistry
 from pytest_benchbench.adapters.secrets import NO_SECRETS, Secrets, secret_options
 
@@ -106,10 +107,11 @@ class AdapterChoice:
 
         try:
             return msgspec.convert(dict(self.values), adapter.Options, strict=False, dec_hook=path)
-        except (msgspec.ValidationError, ValueError) as error:
+        except ValueError as error:
+            fault = option_fault(adapter.Options, self.values, error)
             secret = secret_options(adapter.Options)
             secrets = Secrets({self.alias: {name: value for name, value in self.values.items() if name in secret}})
-            raise AdapterOptionError(f"--bench-adapter={self.name}: {secrets.mask(str(error))}") from None
+            raise AdapterOptionError(f"--bench-adapter={self.name}: {secrets.mask(fault)}") from None
 
 
 class PooledAdapter:

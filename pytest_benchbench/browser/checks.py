@@ -60,18 +60,30 @@ def require_extension(endpoint: Endpoint, folder: Path, *, timeout: float = _LOA
         time.sleep(_LOOK_SECONDS)
     if not loaded:
         raise CheckFailed(
-            f"no unpacked extension is loaded: start the browser with --load-extension={folder}; is its manifest valid?"
+            f"no unpacked extension is loaded: start the browser with --load-extension={folder}; is its manifest valid?",
+            folder,
         )
     if len(loaded) > 1:
-        named = ", ".join(f"{one.name} ({one.path})" for one in loaded[:_SHOWN_EXTENSIONS])
+        named = ", ".join(f"{one.name} ({one.path})" for one in sorted(loaded, key=lambda one: one.path)[:_SHOWN_EXTENSIONS])
         more = "" if len(loaded) <= _SHOWN_EXTENSIONS else ", ..."
-        raise CheckFailed(f"{len(loaded)} unpacked extensions are loaded, {named}{more}: leave only {folder}")
+        raise CheckFailed(
+            f"{len(loaded)} unpacked extensions are loaded, {named}{more}: leave only {folder}",
+            folder,
+            *(one.path for one in loaded),
+        )
     (only,) = loaded
+    if only.path == Path():
+        raise CheckFailed(
+            f"the browser does not say where its extension {only.name} lies: its locale has no letters for the name;"
+            " start it under LC_ALL=C.UTF-8"
+        )
     if not _same_folder(only.path, folder):
-        raise CheckFailed(f"the unpacked extension is {only.name} of {only.path}, not that of {folder}")
+        raise CheckFailed(
+            f"the unpacked extension is {only.name} of {only.path}, another folder than {folder}", only.path, folder
+        )
     if not only.enabled:
         raise CheckFailed(
-            f"the extension {only.name} of {folder} is switched off: enable it, or see why the browser refused it"
+            f"the extension {only.name} of {folder} is switched off: enable it, or see why the browser refused it", folder
         )
     return only
 
@@ -109,11 +121,11 @@ def profile_state(endpoint: Endpoint, *, warm: bool = False) -> ProfileState:
         oldest = min((entry.stat(follow_symlinks=False).st_mtime, entry.name) for entry in entries)
     except (OSError, ValueError, IndexError) as error:
         raise CheckFailed(
-            f"{profile}: whether the profile is fresh cannot be found out ({type(error).__name__}): {remedy}"
+            f"{profile}: whether the profile is fresh cannot be found out ({type(error).__name__}): {remedy}", profile
         ) from None
     if oldest[0] < started:
         raise CheckFailed(
-            f"{profile}: the profile was used before this browser was started ({oldest[1]} is older): {remedy}"
+            f"{profile}: the profile was used before this browser was started ({oldest[1]} is older): {remedy}", profile
         )
     return "fresh"
 

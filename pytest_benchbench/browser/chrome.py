@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,6 +12,7 @@ import msgspec
 from pytest_benchbench.adapters.base import (
     AdapterDescription,
     AdapterUnavailable,
+    AnswersWithdrawn,
     BatchAdapter,
     Detection,
     DetectionError,
@@ -20,9 +22,9 @@ from pytest_benchbench.adapters.base import (
 from pytest_benchbench.artifacts.media import MediaType
 from pytest_benchbench.browser.checks import provider_fault
 from pytest_benchbench.browser.contract import ContractError, Result, cleaned, demand, result_of
-from pytest_benchbench.browser.deployed import DeployedExtension, Wanted
-from pytest_benchbench.browser.errors import CheckFailed
-from pytest_benchbench.browser.profile import LoadedProfile, load_profile
+from pytest_benchbench.browser.deployed import DeployedExtension, OutsideRequest, TrafficUnknown, Wanted
+from pytest_benchbench.browser.errors import BrowserError, CheckFailed
+from pytest_benchbench.browser.profile import LoadedProfile, ProfileError, load_profile
 from pytest_benchbench.browser.waves import MAX_WAVE, Seen
 
 EVALUATION_MODE = "deployed"
@@ -40,7 +42,7 @@ class ChromeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         wave: Images in one wave.
         profile: The YAML file that says how to read an extension that does not keep the contract.
         timeout: Seconds for a wave, after which what has no answer is ``timeout``, and for the extension to be ready.
-        net_log: A new file for the log of the started browser's traffic.
+        net_log: A new file that gets the whole log of the started browser's network.
         warm: Whether the profile of the running browser was used before; setup steps are left out then.
 
     Raises:
@@ -90,6 +92,7 @@ class Chrome(BatchAdapter):
         self._profile: LoadedProfile | None = None
         self._deployed: DeployedExtension | None = None
         self._description: AdapterDescription | None = None
+        self._withdrawn: BrowserError | None = None
         self._has_scored = False
 
     def load(self) -> None:
@@ -105,8 +108,11 @@ class Chrome(BatchAdapter):
                 "no browser is named", "give --bench-adapter=chrome:launch=chromium,extension=dist/, see docs/chrome.md"
             )
         if options.profile is not None:
-            self._profile = load_profile(options.profile)
-            self._profile.check_files()
+            try:
+                self._profile = load_profile(options.profile)
+                self._profile.check_files()
+            except ProfileError as error:  # it was sound when the options were read
+                raise CheckFailed(str(error), options.profile) from None
         self._wanted = Wanted(
             options.extension.absolute(),
             options.port,
@@ -144,9 +150,14 @@ class Chrome(BatchAdapter):
         """End the browser that was started, and let go of one that was not.
 
         Raises:
-            OutsideRequest: Something was requested that leaves the machine, after the last wave.
+            OutsideRequest: Something was requested that leaves the machine, by this browser or by one that has ended.
+            TrafficUnknown: What was requested at last is not known.
         """
-        self._let_go()
+        with suppress(AnswersWithdrawn):  # remembered
+            self._let_go()
+        withdrawn, self._withdrawn = self._withdrawn, None
+        if withdrawn is not None:
+            raise withdrawn
 
     def describe(self) -> AdapterDescription:
         """The extension and its version, the browser and its flags, and what the extension's answers rest on."""
@@ -171,7 +182,7 @@ class Chrome(BatchAdapter):
         if self._deployed is None:
             deployed = DeployedExtension(self._wanted)
             if (found := self._describe(deployed)) != self._description:
-                deployed.close()
+                self._end(deployed)
                 raise CheckFailed(f"another browser or extension than before: {found.version}; {found.rule}")
             self._deployed, self._has_scored = deployed, False
         return self._deployed
@@ -179,7 +190,15 @@ class Chrome(BatchAdapter):
     def _let_go(self) -> None:
         deployed, self._deployed = self._deployed, None
         if deployed is not None:
+            self._end(deployed)
+
+    def _end(self, deployed: DeployedExtension) -> None:
+        """Close a browser; what is found out then concerns all answers that it gave, in earlier waves too."""
+        try:
             deployed.close()
+        except (OutsideRequest, TrafficUnknown) as error:
+            self._withdrawn = self._withdrawn or error
+            raise
 
     def _describe(self, deployed: DeployedExtension) -> AdapterDescription:
         ready, runtime = deployed.ready, self.options.expect_runtime or "any"

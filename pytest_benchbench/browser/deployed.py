@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,16 +20,22 @@ from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.browser.image_server import ImageServer
 from pytest_benchbench.browser.installed import find_browser
 from pytest_benchbench.browser.launching import LaunchedBrowser, launch_browser
-from pytest_benchbench.browser.netlog import NetLogError, read_net_log
-from pytest_benchbench.browser.network_capture import NetworkCapture
+from pytest_benchbench.browser.netlog import NetLogError, Sighting
+from pytest_benchbench.browser.network_capture import CapturedRequest, NetworkCapture
 from pytest_benchbench.browser.profile import LoadedProfile
+from pytest_benchbench.browser.profile_check import check_syntax
 from pytest_benchbench.browser.profile_steps import run_setup
+from pytest_benchbench.browser.tab import CALL_SECONDS
+from pytest_benchbench.browser.traffic_log import TrafficLog
 from pytest_benchbench.browser.waves import Reading, Seen, run_wave, wait_until_ready
 
 _SHOWN_REQUESTS = 3
 
 _QUIET_S = 0.2
 """How long after a wave requests are still waited for, seconds: what is sent off with an answer comes right behind it."""
+
+_MARK_AGAIN_S = 0.25
+"""How long a request is waited for in the log until it is made again, seconds: the browser writes some events at a time."""
 
 _LOGS = 1000
 """Browsers of one run that may write a log."""
@@ -40,7 +46,7 @@ class OutsideRequest(BrowserError, AnswersWithdrawn):  # noqa: N818 - named for 
 
 
 class TrafficUnknown(BrowserError, AnswersWithdrawn):  # noqa: N818 - named for what happened
-    """The log by which the browser's traffic was to be judged tells nothing."""
+    """What the browser requests is not known: it could not be watched, or its log tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Wanted:
         runtime: What the extension's model is expected to run on; ``None`` expects nothing.
         profile: How an extension is read that does not keep the contract.
         timeout: For each wave, and for the extension to be ready, seconds.
-        net_log: Where a browser that is started writes down its traffic; numbers are added for further ones.
+        net_log: A file that gets the whole log of a browser that is started; numbers are added for further ones.
         warm: Whether a running browser's profile is said to be used.
     """
 
@@ -84,7 +90,7 @@ class DeployedExtension:
     Raises:
         AdapterUnavailable: No browser, or a package is missing.
         BrowserError: The browser cannot be started, reached or watched; it is not the one that was asked for; the extension
-            cannot be set up, or is not ready in time; or something was requested that leaves the machine.
+            cannot be set up, or is not ready in time. What was requested meanwhile is judged with the first wave.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -118,6 +124,10 @@ class DeployedExtension:
             "fresh" if self._launched is not None else profile_state(self._endpoint, warm=wanted.warm)
         )
         self.flags = recorded_flags(self._endpoint.command_line())
+        if wanted.profile is not None:
+            with self._endpoint.open_tab() as tab:
+                check_syntax(tab, wanted.profile)
+                self._endpoint.close_tab(tab)
         if wanted.profile is not None and not wanted.warm:
             run_setup(self._endpoint, wanted.profile, extension_origin=self._origin)
         said = wait_until_ready(
@@ -131,7 +141,6 @@ class DeployedExtension:
         ):
             raise CheckFailed(f"{fault} ({self.product}; the flags of the browser decide)")
         self.known = _known(self.ready, wanted.profile)
-        self.check_network()
 
     def show(self, images: Sequence[bytes]) -> list[Seen]:
         """Show one wave in one foreground tab, and wait until every image is settled.
@@ -144,7 +153,7 @@ class DeployedExtension:
 
         Raises:
             OutsideRequest: Something was requested that leaves the machine, now or earlier in this browser's life.
-            CheckFailed: Something could not be watched.
+            TrafficUnknown: Something could not be watched.
         """
         seen = run_wave(
             self._endpoint,
@@ -166,24 +175,54 @@ class DeployedExtension:
         return seen
 
     def check_network(self) -> None:
-        """Look at what was requested up to now.
+        """Look at what was requested up to now: by pages and offscreen documents, and by a started browser's log at all.
 
         Raises:
             OutsideRequest: Something leaves the machine.
             BrowserGone: The browser can no longer be watched.
-            CheckFailed: A target could not be watched, or does not answer.
+            TrafficUnknown: A target could not be watched, or does not answer, or the log does not tell.
         """
         silent = self._capture.settle()
-        self._refuse([str(request) for request in self._capture.outside({self._server.origin, self._origin})])
+        self._refuse(self._capture.outside(self.allowed))
         if unwatched := self._capture.unwatched:
-            raise CheckFailed(f"what {unwatched[0]} requests could not be watched")
+            raise TrafficUnknown(f"what {unwatched[0]} requests could not be watched")
+        if self._launched is not None:
+            self._bring_log_up_to_date(self._launched.traffic)
+            self._check_log(self._launched.traffic)
         if silent:
-            raise CheckFailed(f"what {silent[0]} requests is not known: it does not answer, it is busy or has crashed")
+            raise TrafficUnknown(f"what {silent[0]} requests is not known: it does not answer, it is busy or has crashed")
 
-    def _refuse(self, outside: list[str]) -> None:
+    def _bring_log_up_to_date(self, traffic: TrafficLog) -> None:
+        """Have the browser request something until that is in its log: all that was requested before is in it, too."""
+        mark = self._server.mark()
+        until = time.monotonic() + CALL_SECONDS
+        with self._reading_log(traffic), self._endpoint.open_tab() as tab:
+            try:
+                while True:
+                    tab.call("Page.navigate", url=mark)
+                    if traffic.reaches(mark, _MARK_AGAIN_S):
+                        return
+                    if time.monotonic() >= until:
+                        raise TrafficUnknown(f"what the browser sent is not known: its log is {CALL_SECONDS:g} s behind")
+            finally:
+                self._endpoint.close_tab(tab)
+
+    def _check_log(self, traffic: TrafficLog) -> None:
+        with self._reading_log(traffic):
+            self._refuse(traffic.outside(self.allowed))
+
+    @contextmanager
+    def _reading_log(self, traffic: TrafficLog) -> Iterator[None]:
+        try:
+            yield
+        except NetLogError as error:
+            places = [] if traffic.copy is None else [traffic.copy]
+            raise TrafficUnknown(f"what the browser sent is not known: {error}", *places) from None
+
+    def _refuse(self, outside: Sequence[CapturedRequest | Sighting]) -> None:
         if outside:
             more = f" and {len(outside) - _SHOWN_REQUESTS} more" if len(outside) > _SHOWN_REQUESTS else ""
-            raise OutsideRequest(f"it asked outside of this machine: {', '.join(outside[:_SHOWN_REQUESTS])}{more}")
+            raise OutsideRequest(f"it asked outside of this machine: {', '.join(map(str, outside[:_SHOWN_REQUESTS]))}{more}")
 
     @property
     def allowed(self) -> frozenset[str]:
@@ -204,9 +243,8 @@ class DeployedExtension:
         """End all that was started, and let go of the rest. Twice does no harm.
 
         Raises:
-            OutsideRequest: Something was requested that leaves the machine, by what the pages did or by the browser's log,
-                which also knows what its service workers and WebRTC did.
-            TrafficUnknown: There is to be a log, and it cannot be judged.
+            OutsideRequest: Something was requested that leaves the machine.
+            TrafficUnknown: What was requested is not known.
         """
         try:
             if self.alive:
@@ -215,12 +253,8 @@ class DeployedExtension:
             pass
         finally:
             self._held.close()
-        if self._launched is not None and (log := self._launched.net_log) is not None:
-            try:
-                outside = read_net_log(log).outside({self._server.origin, self._origin})
-            except NetLogError as error:
-                raise TrafficUnknown(f"what the browser sent is not known: {error}") from None
-            self._refuse([str(seen) for seen in outside])
+        if self._launched is not None:  # which has ended: its log has all
+            self._check_log(self._launched.traffic)
 
     def __enter__(self) -> Self:
         return self
@@ -250,4 +284,4 @@ def _free_log(path: Path) -> Path:
         numbered = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         if not os.path.lexists(numbered):
             return numbered
-    raise LaunchFailed(f"{path}: {_LOGS - 1} logs of this name exist already: name another one")
+    raise LaunchFailed(f"{path}: {_LOGS - 1} logs of this name exist already: name another one", path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pytest_benchbench.manifests.faults import shown_text
 
 _LOOKED_AT = 4096
@@ -13,10 +15,21 @@ class BrowserError(Exception):
 
     Args:
         message: What, where and what to do. Whatever a page or a browser put into it is made one printable line.
+        places: Local paths in it, of which only the last part is said: what an error says gets into the evidence. The whole
+            message is a note of the exception, which a terminal shows.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(shown_text(" ".join(message[:_LOOKED_AT].split())))
+    def __init__(self, message: str, *places: Path) -> None:
+        said = message
+        for place in sorted(map(str, places), key=len, reverse=True):  # one may be the beginning of another
+            said = said.replace(place, Path(place).name or place)
+        super().__init__(_one_line(said))
+        if said != message:
+            self.add_note(_one_line(message))
+
+
+def _one_line(text: str) -> str:
+    return shown_text(" ".join(text[:_LOOKED_AT].split()))
 
 
 class LaunchFailed(BrowserError):  # noqa: N818 - named for what happened

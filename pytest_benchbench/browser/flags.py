@@ -50,7 +50,7 @@ def launch_flags(
     extension: Path,
     runtime: Runtime,
     profile: Path,
-    net_log: Path | None,
+    net_log: Path,
     sandbox: bool,
     small_shared_memory: bool,
 ) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def launch_flags(
         *OF_RUNTIME[runtime],
         *(() if sandbox else (NO_SANDBOX,)),
         *((SMALL_SHARED_MEMORY,) if small_shared_memory else ()),
-        *(() if net_log is None else (f"--log-net-log={net_log}",)),
+        f"--log-net-log={net_log}",
         f"--user-data-dir={profile}",
         f"--load-extension={extension}",
         f"--disable-extensions-except={extension}",

@@ -88,6 +88,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self.served: dict[str, _Served] = {}
+        self.marks = f"/{secrets.token_urlsafe(24)}/"
         self.lock = Lock()
         self.connections: set[socket.socket] = set()
         self.closing = False
@@ -126,13 +127,18 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(body=False)
 
     def _answer(self, *, body: bool) -> None:
-        served = None
+        served, is_mark = None, False
         if self.headers.get("Host") == self.server.authority:  # a name that leads here is somebody else's page
             with self.server.lock:
                 served = self.server.served.get(self.path)
+                is_mark = self.path.startswith(self.server.marks)
                 if served is not None and body:
                     served.page += self.headers.get("Sec-Fetch-Dest") == "image"
                     served.extension += self.headers.get("Sec-Fetch-Dest") == "empty"
+        if is_mark:
+            self.send_response(204)
+            self.end_headers()
+            return
         self.send_response(200 if served else 404)
         data = served.data if served else b""
         self.send_header("Content-Type", served.mime if served else "text/plain")
@@ -188,6 +194,10 @@ class ImageServer:
         with self._server.lock:
             self._server.served = served
         return WavePage(self.origin + page, tuple(self.origin + path for path in paths))
+
+    def mark(self) -> str:
+        """Give a new URL that a tab can be sent to without leaving its page: it is answered by 204, no content."""
+        return f"{self.origin}{self._server.marks}{secrets.token_urlsafe(9)}"
 
     def fetches(self, url: str) -> Fetches:
         """Say how often one of the images that are shown now was fetched.

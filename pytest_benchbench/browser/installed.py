@@ -59,7 +59,7 @@ def _locate(wanted: str | None) -> Path:
             return found
     if wanted is None:
         raise AdapterUnavailable("no Chromium and no Chrome is installed", INSTALL)
-    raise AdapterUnavailable(f"there is no browser {shown_text(repr(wanted))}", INSTALL)
+    raise AdapterUnavailable(f"there is no browser {shown_text(repr(Path(wanted).name or wanted))}", INSTALL)
 
 
 def _on_path(name: str) -> Path | None:
@@ -80,11 +80,11 @@ def _version(executable: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         why = "it does not answer" if isinstance(error, subprocess.TimeoutExpired) else error.strerror or str(error)
-        raise AdapterUnavailable(f"{shown_text(str(executable))} --version: {shown_text(why)}", INSTALL) from error
+        raise AdapterUnavailable(f"{shown_text(executable.name)} --version: {shown_text(why)}", INSTALL) from error
     said = asked.stdout.decode("utf-8", "replace")
     found = _VERSION.search(said)
     if asked.returncode != 0 or found is None:
         raise AdapterUnavailable(
-            f"{shown_text(str(executable))} is no browser: --version exited {asked.returncode} without a version", INSTALL
+            f"{shown_text(executable.name)} is no browser: --version exited {asked.returncode} without a version", INSTALL
         )
     return found.group()

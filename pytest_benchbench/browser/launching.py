@@ -18,6 +18,7 @@ from typing import ClassVar, Self
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.browser.errors import LaunchFailed
 from pytest_benchbench.browser.flags import Runtime, launch_flags
+from pytest_benchbench.browser.traffic_log import TrafficLog
 from pytest_benchbench.manifests.faults import shown_text
 
 LAUNCH_SECONDS = 60.0
@@ -39,6 +40,9 @@ _MAX_TEMPORARY_BYTES = 60
 """Of a path in which there is still room for the name of a socket, 100 bytes in all. In a longer one no browser starts."""
 
 _LOG_BYTES = 1 << 16
+
+_ABSOLUTE = re.compile(r"(?<![\w.~/:])(?:/[\w.@+~-]+){2,}")
+"""A path in what a browser, or the shell that starts it, printed."""
 
 _HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "TZ")
 """Variables that the browser gets. Proxies, keys and desktops are not among them."""
@@ -72,14 +76,14 @@ class LaunchedBrowser:
         port: Its debugging port, on 127.0.0.1.
         pid: Its main process, the leader of a process group of its own.
         command_line: Its program and all flags.
-        net_log: Where it writes down its traffic, complete after ``close``.
+        traffic: What it writes down of its network, complete after ``close``.
         profile_is_fresh: That nobody used its profile before.
     """
 
     port: int
     pid: int
     command_line: tuple[str, ...]
-    net_log: Path | None
+    traffic: TrafficLog
     _process: subprocess.Popen[bytes] = field(repr=False)
     _folder: Path = field(repr=False)
     profile_is_fresh: ClassVar[bool] = True
@@ -91,7 +95,7 @@ class LaunchedBrowser:
 
     def close(self) -> None:
         """Let it end, kill what is left after a while, reap it and remove its profile. Twice does no harm."""
-        _end(self._process, self._folder, patience=_CLOSE_SECONDS)
+        _end(self._process, self._folder, self.traffic, patience=_CLOSE_SECONDS)
 
     def __enter__(self) -> Self:
         return self
@@ -116,55 +120,70 @@ def launch_browser(
         executable: The browser; see ``find_browser``.
         extension: The folder of the extension, with its ``manifest.json``.
         runtime: On what its model is to run.
-        net_log: A new file in which the browser writes down all of its traffic.
+        net_log: A new file that gets the whole log of the browser's network, which is read in any case.
         timeout: Seconds until it has to listen.
 
     Raises:
         AdapterUnavailable: The system is none on which browsers are started here.
-        LaunchFailed: There is no such extension, the file exists, or the browser did not start; nothing of it is left.
+        LaunchFailed: There is no such extension, the file cannot be written or exists, or the browser did not start; nothing
+            of it is left.
     """
     if not _POSIX:
         raise AdapterUnavailable("a browser is only launched on Linux and macOS; start it yourself and name its port=")
     extension = _extension(extension)
-    log = None if net_log is None else _new_log(net_log)
+    copy = None if net_log is None else _new_log(net_log)
     folder = Path(tempfile.mkdtemp(prefix="benchbench-browser-"))
+    try:
+        traffic = _traffic_log(folder / "traffic", copy)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     try:
         flags = launch_flags(
             extension=extension,
             runtime=runtime,
             profile=folder / "profile",
-            net_log=log,
+            net_log=folder / "traffic",
             sandbox=os.geteuid() != 0,
             small_shared_memory=_has_small_shared_memory(),
         )
         command = (str(executable), *flags)
         process = _start(command, folder)
     except BaseException:
+        traffic.close()
         shutil.rmtree(folder, ignore_errors=True)
         raise
     try:
         port = _wait_for_port(process, folder, timeout)
     except BaseException:
-        _end(process, folder, patience=0)
+        _end(process, folder, traffic, patience=0)
         raise
-    return LaunchedBrowser(port, process.pid, command, log, process, folder)
+    return LaunchedBrowser(port, process.pid, command, traffic, process, folder)
+
+
+def _traffic_log(pipe: Path, copy: Path | None) -> TrafficLog:
+    try:
+        return TrafficLog(pipe, copy)
+    except OSError as error:
+        named = Path(error.filename or pipe)
+        raise LaunchFailed(f"{named}: cannot be written: {error.strerror or error}", named) from None
 
 
 def _extension(folder: Path) -> Path:
     folder = folder.absolute()
     if not (folder / "manifest.json").is_file():
-        raise LaunchFailed(f"{folder}: there is no extension: it has no manifest.json")
+        raise LaunchFailed(f"{folder}: there is no extension: it has no manifest.json", folder)
     if "," in str(folder):
-        raise LaunchFailed(f"{folder}: a browser takes the comma for the end of the path: move the extension")
+        raise LaunchFailed(f"{folder}: a browser takes the comma for the end of the path: move the extension", folder)
     return folder
 
 
 def _new_log(path: Path) -> Path:
     path = path.absolute()
     if path.exists() or path.is_symlink():
-        raise LaunchFailed(f"{path}: exists, and two browsers would overwrite each other's log: name a new file")
+        raise LaunchFailed(f"{path}: exists, and two browsers would overwrite each other's log: name a new file", path)
     if not path.parent.is_dir():
-        raise LaunchFailed(f"{path}: there is no folder {path.parent}")
+        raise LaunchFailed(f"{path}: there is no folder {path.parent}", path, path.parent)
     return path
 
 
@@ -195,7 +214,7 @@ def _start(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
                 start_new_session=True,
             )
         except OSError as error:
-            raise LaunchFailed(f"{command[0]}: cannot be started: {error.strerror}") from None
+            raise LaunchFailed(f"{command[0]}: cannot be started: {error.strerror}", Path(command[0])) from None
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], folder: Path, timeout: float) -> int:
@@ -209,10 +228,15 @@ def _wait_for_port(process: subprocess.Popen[bytes], folder: Path, timeout: floa
             return int(port)
         if ended is not None:
             how = f"ended by {signal.Signals(-ended).name}" if ended < 0 else f"exited {ended}"
-            raise LaunchFailed(f"the browser {how}: {_last_words(folder)}")
+            raise _launch_failed(how, folder)
         if time.monotonic() > until:
-            raise LaunchFailed(f"the browser does not listen after {timeout:g} s: {_last_words(folder)}")
+            raise _launch_failed(f"does not listen after {timeout:g} s", folder)
         time.sleep(_LOOK_SECONDS)
+
+
+def _launch_failed(how: str, folder: Path) -> LaunchFailed:
+    words = _last_words(folder)
+    return LaunchFailed(f"the browser {how}: {words}", *map(Path, _ABSOLUTE.findall(words)))
 
 
 def _last_words(folder: Path) -> str:
@@ -226,18 +250,20 @@ def _last_words(folder: Path) -> str:
     return shown_text(re.sub(r"^\[[^\]]*\]\s*", "", line))
 
 
-def _end(process: subprocess.Popen[bytes], folder: Path, *, patience: float) -> None:
-    """Close the browser's pipe, by which it ends; kill its process group after a while; remove its folder."""
+def _end(process: subprocess.Popen[bytes], folder: Path, traffic: TrafficLog, *, patience: float) -> None:
+    """Close the browser's pipe, by which it ends; kill its group after a while; take the rest of its log, and its folder."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)
+            traffic.wait_for_end(patience)
     finally:  # interrupted, too
         with suppress(ProcessLookupError, PermissionError):  # nobody is left, or only what the system ends
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        traffic.close()
         _remove(folder)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,7 +17,18 @@ from pytest_benchbench.manifests.regular_files import open_regular
 MAX_LINE_BYTES = 1 << 24
 """The longest line of a log that is read: one event, or the table of all names."""
 
+MAX_PLACES = 10_000
+"""Places that are told apart; further ones are ``unknown``, which nobody takes for allowed."""
+
+MAX_SOCKETS = 100_000
+"""Connected UDP sockets of which it is kept to where; what further ones send goes to ``unknown``."""
+
+_PIECE_BYTES = 1 << 16
+
 Way = Literal["request", "look-up", "connection", "packet"]
+
+_Place = tuple[Way, str, str | None]
+"""By what, where to, and for whom."""
 
 
 class NetLogError(Exception):
@@ -143,84 +154,140 @@ def read_net_log(path: Path) -> NetLog:
         NetLogError: The file cannot be read, is no such log, is damaged elsewhere than at its end, or is of a browser that
             names its events otherwise.
     """
+    reader = NetLogReader(str(path))
     try:
         with open_regular(path) as file:
-            return _Reading(path).read(file)
+            while data := file.read(_PIECE_BYTES):
+                reader.feed(data)
     except OSError as error:
         raise NetLogError(f"{path}: {error.strerror or error}") from None
+    return reader.end()
 
 
-@dataclass(slots=True)
-class _Reading:
-    """One pass through a log."""
+class NetLogReader:
+    """Reads a log in pieces, as they come; what it keeps of it is bounded.
 
-    path: Path
-    line: int = 0
-    seen: Counter[tuple[Way, str, str | None]] = field(default_factory=Counter)
-    first: dict[tuple[Way, str, str | None], str] = field(default_factory=dict)
-    peers: dict[int, str] = field(default_factory=dict)
+    Args:
+        name: What the log is called in messages.
 
-    def read(self, file: BinaryIO) -> NetLog:
-        constants = self._constants(file)
-        names = {number: name for name, number in constants.log_event_types.items() if name in _NAMES}
-        begin = constants.log_event_phase[_BEGIN]
-        events, ended, last = 0, False, b""
-        for text in self._lines(file):
-            last = text.strip()
-            if ended or last.startswith((b'"polledData"', b"]")):
-                ended = True  # what follows is the state at the end, and nothing that happened
-                continue
-            event, is_last = self._event(text)
-            if event is None:
-                break
-            events += 1
-            ended = is_last
-            if (name := names.get(event.type)) is not None and (event.phase == begin or name == "UDP_BYTES_SENT"):
-                self._take(name, event)
-        sightings = tuple(Sighting(key[0], self.first[key], key[2], count) for key, count in self.seen.items())
-        client = constants.client_info
-        return NetLog(sightings, events, ended and last == b"}", f"{client.name} {client.version}".strip())
+    Attributes:
+        awaited: A URL whose request is waited for; ``None`` once the log has it.
+    """
 
-    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
-        while text := file.readline(MAX_LINE_BYTES + 1):
-            self.line += 1
-            if len(text) > MAX_LINE_BYTES:
-                raise NetLogError(f"{self.path}:{self.line}: longer than {MAX_LINE_BYTES} bytes")
-            yield text
+    def __init__(self, name: str) -> None:
+        self.awaited: str | None = None
+        self._name = name
+        self._line = 0
+        self._rest = bytearray()
+        self._head: bytes | None = None
+        self._names: dict[int, str] | None = None
+        self._begin = 0
+        self._client = _Client()
+        self._events = 0
+        self._ended = self._cut = False
+        self._last = b""
+        self._seen: Counter[_Place] = Counter()
+        self._first: dict[_Place, str] = {}
+        self._peers: dict[int, str] = {}
 
-    def _constants(self, file: BinaryIO) -> _Constants:
-        lines = self._lines(file)
-        head, opening = next(lines, b""), next(lines, b"")
-        if opening.strip() != b'"events": [':
-            raise NetLogError(f"{self.path}: no log of a browser's network, or one that was cut before its first event")
+    def feed(self, data: bytes) -> None:
+        """Read on.
+
+        Args:
+            data: What comes next, broken off anywhere.
+
+        Raises:
+            NetLogError: It is no such log, is damaged, or is of a browser that names its events otherwise.
+        """
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._rest += line
+            whole, self._rest = bytes(self._rest), bytearray()
+            self._take_line(whole, is_whole=True)
+        self._rest += rest
+        self._bound(len(self._rest))
+
+    def sightings(self) -> tuple[Sighting, ...]:
+        """Give everything that was seen up to now, each with how often, in the order in which it was first seen."""
+        return tuple(Sighting(key[0], self._first[key], key[2], count) for key, count in self._seen.items())
+
+    def end(self) -> NetLog:
+        """Say what the log holds; nothing more comes.
+
+        Raises:
+            NetLogError: It ends before its first event.
+        """
+        if self._rest:
+            last, self._rest = bytes(self._rest), bytearray()
+            self._take_line(last, is_whole=False)
+        if self._names is None:
+            raise self._no_log()
+        complete = self._ended and not self._cut and self._last == b"}"
+        return NetLog(self.sightings(), self._events, complete, f"{self._client.name} {self._client.version}".strip())
+
+    def _bound(self, length: int) -> None:
+        if length > MAX_LINE_BYTES:
+            raise NetLogError(f"{self._name}:{self._line + 1}: longer than {MAX_LINE_BYTES} bytes")
+
+    def _take_line(self, text: bytes, *, is_whole: bool) -> None:
+        self._bound(len(text))
+        self._line += 1
+        if self._head is None:
+            self._head = text
+            return
+        if self._names is None:
+            if text.strip() != b'"events": [':
+                raise self._no_log()
+            self._take_head(self._head)
+            return
+        self._last = text.strip()
+        if self._ended or self._last.startswith((b'"polledData"', b"]")):
+            self._ended = True  # what follows is the state at the end, and nothing that happened
+            return
+        event, self._ended = self._event(text, is_whole=is_whole)
+        if event is None:
+            self._cut = True
+            return
+        self._events += 1
+        name = self._names.get(event.type)
+        if name is not None and (event.phase == self._begin or name == "UDP_BYTES_SENT"):
+            self._take(name, event)
+
+    def _no_log(self) -> NetLogError:
+        return NetLogError(f"{self._name}: no log of a browser's network, or one that was cut before its first event")
+
+    def _take_head(self, head: bytes) -> None:
         try:
             constants = _decode_head(head.strip().removesuffix(b",") + b"}").constants
         except msgspec.DecodeError as error:
-            raise NetLogError(f"{self.path}:1: no log of a browser's network: {schema_fault(error)}") from None
+            raise NetLogError(f"{self._name}:1: no log of a browser's network: {schema_fault(error)}") from None
         if missing := [name for name in _NAMES if name not in constants.log_event_types]:
-            raise NetLogError(f"{self.path}:1: a log whose events have other names: there is no {', '.join(missing)}")
+            raise NetLogError(f"{self._name}:1: a log whose events have other names: there is no {', '.join(missing)}")
         if _BEGIN not in constants.log_event_phase:
-            raise NetLogError(f"{self.path}:1: a log whose events have other phases: there is no {_BEGIN}")
-        return constants
+            raise NetLogError(f"{self._name}:1: a log whose events have other phases: there is no {_BEGIN}")
+        self._names = {number: name for name, number in constants.log_event_types.items() if name in _NAMES}
+        self._begin = constants.log_event_phase[_BEGIN]
+        self._client = constants.client_info
 
-    def _event(self, text: bytes) -> tuple[_Event | None, bool]:
+    def _event(self, text: bytes, *, is_whole: bool) -> tuple[_Event | None, bool]:
         """Read a line: its event, ``None`` where the log was cut inside of it, and whether it is the list's last one."""
         written = text.strip()
         is_last = written.endswith((b"]", b"],"))
         try:
             return _decode_event(written.removesuffix(b",").removesuffix(b"]")), is_last
         except msgspec.DecodeError as error:
-            if not text.endswith(b"\n"):
+            if not is_whole:
                 return None, False
-            raise NetLogError(f"{self.path}:{self.line}: no event: {schema_fault(error)}") from None
+            raise NetLogError(f"{self._name}:{self._line}: no event: {schema_fault(error)}") from None
 
     def _take(self, name: str, event: _Event) -> None:
         try:
             parameters = _decode_parameters(event.params) if event.params else {}
         except msgspec.DecodeError as error:
-            raise NetLogError(f"{self.path}:{self.line}: params: {schema_fault(error)}") from None
+            raise NetLogError(f"{self._name}:{self._line}: params: {schema_fault(error)}") from None
         if name == "URL_REQUEST_START_JOB":
             url = str(parameters.get("url", _UNKNOWN))
+            self.awaited = None if url == self.awaited else self.awaited
             origin = origin_of(url)  # a WebSocket shares it with the pages of its server, and is told apart by its scheme
             place = shortened(url) if origin is None else f"{url.partition(':')[0]} {origin}"
             self._see("request", place, _asker(parameters.get("initiator")), url)
@@ -233,14 +300,17 @@ class _Reading:
         elif name == "TCP_CONNECT_ATTEMPT":
             self._see("connection", str(parameters.get("address", _UNKNOWN)), None)
         elif name == "UDP_CONNECT":
-            self.peers[event.source.id] = str(parameters.get("address", _UNKNOWN))
+            if len(self._peers) < MAX_SOCKETS:
+                self._peers[event.source.id] = shortened(str(parameters.get("address", _UNKNOWN)))
         else:  # sent; what a connected socket sends has no address of its own, as with DNS
-            self._see("packet", str(parameters.get("address") or self.peers.get(event.source.id, _UNKNOWN)), None)
+            self._see("packet", str(parameters.get("address") or self._peers.get(event.source.id, _UNKNOWN)), None)
 
     def _see(self, way: Way, place: str, initiator: str | None, first: str | None = None) -> None:
-        key = (way, place, initiator)
-        self.seen[key] += 1
-        self.first.setdefault(key, shortened(first or place))
+        key = (way, shortened(place), None if initiator is None else shortened(initiator))
+        if key not in self._seen and len(self._seen) >= MAX_PLACES:
+            key, first = (way, _UNKNOWN, None), _UNKNOWN
+        self._seen[key] += 1
+        self._first.setdefault(key, shortened(first or place))
 
 
 def _host_of(text: str) -> str:

@@ -33,7 +33,7 @@ class SeenImage(msgspec.Struct, frozen=True):
         height: Natural height.
         values: What stands at the sources, as JSON; a source where nothing stands is absent.
         too_long: Sources whose value is longer than is read.
-        threw: What the last expression that failed said.
+        threw: What the last expression that failed said, behind the name of its source.
     """
 
     place: int
@@ -95,7 +95,7 @@ def look_script(
         if (text === undefined) continue;
         if (text.length > {2 * MAX_RECORD_CHARACTERS}) too_long.push(name);
         else values[name] = JSON.parse(text);
-      }} catch (error) {{ threw = String(error).slice(0, 300); }}
+      }} catch (error) {{ threw = `${{name}}: ${{error}}`.slice(0, 300); }}
     }}
     images.push({{place, complete: image.complete, width: image.naturalWidth, height: image.naturalHeight, values,
       too_long, threw}});

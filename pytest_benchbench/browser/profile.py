@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from pytest_benchbench.browser.contract import FIELDS, STATUSES, ContractError, Sha256, read_object
-from pytest_benchbench.manifests.faults import schema_fault, shown
-from pytest_benchbench.manifests.yaml_documents import YamlError, parse_yaml
+from pytest_benchbench.manifests.faults import shown
+from pytest_benchbench.manifests.yaml_documents import YamlError, parse_struct, read_bounded
 
 MAX_PROFILE_BYTES = 64 * 1024
 
@@ -350,12 +350,9 @@ def load_profile(path: Path) -> LoadedProfile:
         ProfileError: It cannot be read, is too large, or is not such a file.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise ProfileError(f"{path}: is no file")
-        with path.open("rb") as file:
-            data = file.read(MAX_PROFILE_BYTES + 1)
-    except OSError as error:
-        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from None
+        data = read_bounded(path, name=str(path), limit=MAX_PROFILE_BYTES)
+    except YamlError as error:
+        raise ProfileError(str(error)) from None
     return LoadedProfile(parse_profile(data, name=path.name), path, hashlib.sha256(data).hexdigest())
 
 
@@ -369,14 +366,10 @@ def parse_profile(data: bytes, *, name: str) -> Profile:
     Raises:
         ProfileError: Too large, no YAML, an unknown or missing key, a wrong type, values that contradict each other.
     """
-    if len(data) > MAX_PROFILE_BYTES:
-        raise ProfileError(f"{name}: larger than {MAX_PROFILE_BYTES} bytes")
     try:
-        profile = msgspec.convert(parse_yaml(data, name=name), Profile)
+        profile = parse_struct(data, Profile, name=name, limit=MAX_PROFILE_BYTES)
     except YamlError as error:
         raise ProfileError(str(error)) from None
-    except msgspec.ValidationError as error:
-        raise ProfileError(f"{name}: {schema_fault(error)}") from None
     for key, file in profile.files.items():
         if PurePosixPath(file.path).is_absolute() or "\\" in file.path or "\0" in file.path:
             raise ProfileError(f"{name}: files.{key}.path: expected a path relative to this file, with / between its parts")

@@ -22,7 +22,7 @@ from pytest_benchbench.browser.installed import find_browser
 from pytest_benchbench.browser.launching import LAUNCH_SECONDS
 from pytest_benchbench.browser.namespace import Isolation, entering_command, network_of
 from pytest_benchbench.browser.netlog import NetLogError, read_net_log
-from pytest_benchbench.browser.proof_pass import PassOrder, PassRecord, ScoredImage
+from pytest_benchbench.browser.proof_pass import END_SECONDS, PassOrder, PassRecord, ScoredImage
 from pytest_benchbench.manifests.faults import shown_text
 
 SCHEMA_VERSION = 1
@@ -36,9 +36,6 @@ MAX_SIGHTINGS = 100
 
 _SPARE_SECONDS = 120.0
 """For all of a pass that is neither waiting for an answer nor watching."""
-
-_END_SECONDS = 30.0
-"""How long a pass that is interrupted may take to end its browser."""
 
 _LAST_WORDS = 2000
 """Bytes of a pass's standard error in which the last line is looked for."""
@@ -77,7 +74,7 @@ class Pass(msgspec.Struct):
         blocked: Whether nothing could leave; ``None`` where that is not known.
         quiet: Whether nothing was tried; ``None`` where that is not known.
         outside: What led outside, by the log of the whole browser.
-        requested: What led outside, by the watched pages and offscreen documents.
+        requested: What led outside, as it was noticed first, while the images were shown.
         statuses: How many images ended how.
         isolation: What the browser could reach.
         net_logs: Of the browser; more than one where it ended and was started again.
@@ -194,6 +191,8 @@ def prove(wanted: Wanted, folder: Path, tell: Callable[[str], None]) -> Proof:
 def run_pass(order: PassOrder, prefix: Sequence[str], images: int) -> PassRecord:
     """Have a pass carried out in a process of its own, which takes the browser with it when it ends.
 
+    That process ends with this one, whatever this one dies of.
+
     Args:
         order: What is to be done.
         prefix: The command that puts the process into another network; empty for none.
@@ -209,7 +208,7 @@ def run_pass(order: PassOrder, prefix: Sequence[str], images: int) -> PassRecord
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - this Python, in a network of its own
             [*prefix, sys.executable, "-m", "pytest_benchbench.browser.proof_pass", str(written)],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # nothing is written: its end is the end of this process
             stdout=said,
             stderr=said,
             start_new_session=True,  # who interrupts at a terminal interrupts this process, which ends that one
@@ -336,6 +335,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_END_SECONDS)
+            process.wait(END_SECONDS)
     process.kill()
     process.wait()
+    assert process.stdin is not None
+    process.stdin.close()

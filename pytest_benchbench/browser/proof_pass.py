@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -17,6 +20,9 @@ from pytest_benchbench.browser.deployed import OutsideRequest
 from pytest_benchbench.browser.flags import Runtime
 from pytest_benchbench.browser.namespace import Isolation, isolation_of, raise_loopback
 from pytest_benchbench.manifests.faults import shown_text
+
+END_SECONDS = 30.0
+"""How long a pass that is interrupted may take to end its browser."""
 
 
 class PassOrder(msgspec.Struct, frozen=True):
@@ -79,7 +85,7 @@ class PassRecord(msgspec.Struct, omit_defaults=True):
         allowed: The origins that may be asked.
         isolation: What the browser's process could reach.
         browser: What the browser, the extension and the rule of its answers are.
-        outside: Requests that left the machine, as seen while the pages and offscreen documents were watched.
+        outside: What left the machine, as it was noticed while the images were shown.
         faults: What went wrong, one line for each.
     """
 
@@ -161,8 +167,20 @@ def _line(error: BaseException) -> str:
     return shown_text(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
+def _end_with_parent() -> None:
+    """Interrupt this process once the other end of its standard input is gone: who ordered the pass has ended."""
+    with suppress(OSError):
+        while os.read(sys.stdin.fileno(), 1):
+            pass
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(END_SECONDS)
+    os._exit(1)  # it does not let itself be interrupted; its browser ends with it
+
+
 def main(arguments: list[str]) -> int:
-    """Carry out the order in the file that the only argument names."""
+    """Carry out the order in the file that the only argument names, for as long as standard input stays open."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are started without
+    threading.Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
     order = msgspec.json.decode(Path(arguments[0]).read_bytes(), type=PassOrder, dec_hook=lambda _, text: Path(text))
     record = msgspec.json.encode(carry_out(order))
     beside = order.record.with_suffix(".partial")

@@ -116,7 +116,7 @@ class Seen:
         width: Natural width on the page, pixels; 0 where it was not shown.
         height: Natural height.
         hidden: Whether the tab was found in the background while the answer was awaited; times are longer then.
-        threw: What the last expression of the profile that failed said.
+        threw: What the last expression of the profile that failed said, behind the name of its source.
     """
 
     record: dict[str, Any] | None = None
@@ -385,7 +385,7 @@ class _Wave:
                 f"{fetches.extension} times by the extension"
             )
             if threw := self.seen[place].threw:
-                said += f"; the profile's expression failed: {threw}"
+                said += f"; the profile's expression of the source {threw}"
             self._say(place, "timeout", said)
 
     def _say(self, place: int, status: str, reason: str) -> None:

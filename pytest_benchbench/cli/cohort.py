@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
 from pytest_benchbench.cli import cohort_golden_set, cohort_stress
@@ -29,6 +28,7 @@ from pytest_benchbench.cohorts.attacks.registry import (
 )
 from pytest_benchbench.cohorts.building import STATES, build_cohort
 from pytest_benchbench.cohorts.recipe import PlannedRows, Recipe, check_side, open_schemes, plan
+from pytest_benchbench.evidence.writing import encode_document
 
 
 @click.group("cohort")
@@ -264,7 +264,7 @@ def _plan_json(recipe: Recipe, unavailable: dict[str, str]) -> str:
         "planned": _total(rows),
         "buildable": _total(rows, unavailable),
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    return encode_document(document).decode().removesuffix("\n")
 
 
 def _total(rows: list[PlannedRows], without: dict[str, str] | None = None) -> int:

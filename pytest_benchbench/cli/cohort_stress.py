@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-import msgspec
 
 from pytest_benchbench.cohorts import CohortError, CohortUsageError
 from pytest_benchbench.cohorts.stress import DEFAULT_SEED, NAME, Progress, StressSettings, build_stress, parameters_of
 from pytest_benchbench.cohorts.stress_originals import MOST_WORKERS, default_workers, read_originals
 from pytest_benchbench.cohorts.stress_plan import StressPlan, TooSmall, plan_stress
 from pytest_benchbench.cohorts.stress_transforms import find_transforms
+from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.reading import Manifest, ManifestChangedError, ManifestError, read_manifest
 
 _MOST_SEED = 2**53 - 1
@@ -170,7 +170,7 @@ def _plan_json(manifest: Manifest, plan: StressPlan, settings: StressSettings) -
         "uneven_bases": plan.uneven_bases,
         "planned": plan.rows,
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    return encode_document(document).decode().removesuffix("\n")
 
 
 def _notes(plan: StressPlan) -> list[str]:

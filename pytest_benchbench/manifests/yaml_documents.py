@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import yaml
 
-from pytest_benchbench.manifests.faults import shown, shown_text
+from pytest_benchbench.manifests.faults import schema_fault, shown, shown_text
 from pytest_benchbench.manifests.regular_files import open_regular
 
 MAX_YAML_BYTES = 4 * 1024 * 1024
 
 MAX_NODES = 250_000
 """Keys, values, lists and mappings of a document: about 35,000 entries of a list of known mismatches, 20 seconds, 200 MB."""
+
+Document = TypeVar("Document", bound=msgspec.Struct)
 
 _FAULTS = (yaml.YAMLError, ValueError, ArithmeticError, RecursionError, AttributeError, LookupError, TypeError)
 """What PyYAML raises about bytes that are no document; the last three for a tag whose value does not fit it."""
@@ -107,17 +110,43 @@ def parse_yaml(data: bytes, *, name: str) -> Any:
         raise YamlError(f"{name}: not a YAML document: {_one_line(error)}") from None
 
 
-def read_bounded(path: Path, *, name: str) -> bytes:
-    """Read the bytes of a YAML file for ``parse_yaml``, at most one more than it accepts.
+def read_bounded(path: Path, *, name: str, limit: int = MAX_YAML_BYTES) -> bytes:
+    """Read the bytes of a YAML file, at most one more than is accepted.
+
+    Args:
+        path: The file.
+        name: What it is called in messages.
+        limit: How many bytes are accepted by whoever parses them.
 
     Raises:
         YamlError: The file cannot be read.
     """
     try:
         with open_regular(path) as file:
-            return file.read(MAX_YAML_BYTES + 1)
-    except OSError as error:
-        raise YamlError(f"{name}: {error.strerror or error}") from None
+            return file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise YamlError(f"{name}: cannot be read: {_one_line(reason)}") from None
+
+
+def parse_struct(data: bytes, kind: type[Document], *, name: str, limit: int) -> Document:
+    """Read one YAML document as a struct.
+
+    Args:
+        data: UTF-8 text.
+        kind: What it has to be.
+        name: What the document is called in messages.
+        limit: Bytes, at most ``MAX_YAML_BYTES``.
+
+    Raises:
+        YamlError: As ``parse_yaml``, or it is no such struct; then file, field and fault are named.
+    """
+    if len(data) > limit:
+        raise YamlError(f"{name}: larger than {limit} bytes")
+    try:
+        return msgspec.convert(parse_yaml(data, name=name), kind)
+    except msgspec.ValidationError as error:
+        raise YamlError(f"{name}: {schema_fault(error)}") from None
 
 
 def _one_line(problem: object) -> str:

@@ -43,17 +43,18 @@ UNKNOWN_CODE = CodeRecord(None, None, "")
 def evidence_row(item: CaseItem, observation: Observation) -> EvidenceRow:
     """Write an observation as evidence; the controller adds run, attempt, worker and code."""
     found = item.read()
+    case = _public(found.case, item.manifest)
     return EvidenceRow(
         run_id="",
         kind=item.manifest.kind,
         key=_key(item.case_node),
         manifest=_manifest(item.manifest, item.ref),
-        case=_public(found.case, item.manifest),
+        case=case,
         row_sha256=found.row_sha256,
         artifact=observation.artifact,
         adapter=observation.adapter,
         code=UNKNOWN_CODE,
-        detection=observation.detection,
+        detection=_with_slice(observation.detection, case),
         batch=msgspec.UNSET if observation.batch is None else observation.batch,
         error=msgspec.UNSET if observation.error is None else observation.error,
         network=network_record(item),
@@ -115,6 +116,13 @@ def unobserved_row(
         outcome=outcome,
         worker=None,
     )
+
+
+def _with_slice(detection: DetectionRecord, case: dict[str, Any]) -> DetectionRecord:
+    """Add to what a deployed scorer reports the transform slice of the row, which it was not shown."""
+    if detection.scorer is None or detection.scorer.get("evaluationMode") != "deployed" or "transform" not in case:
+        return detection
+    return msgspec.structs.replace(detection, scorer={**detection.scorer, "transform": case["transform"]})
 
 
 def _public(case: msgspec.Struct, manifest: Manifest) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def test_what_is_no_such_file(data, message):
 
 
 def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(OnnxConfigError, match="is no file"):
+    with pytest.raises(OnnxConfigError, match="cannot be read: Is a directory"):
         load_config(tmp_path)
     with pytest.raises(OnnxConfigError, match="cannot be read: No such file"):
         load_config(tmp_path / "gone.yaml")

@@ -52,7 +52,8 @@ def test_that_the_same_extension_of_another_folder_is_refused(endpoint, extensio
     for folder in (other, tmp_path / "nowhere"):
         with pytest.raises(CheckFailed) as caught:
             require_extension(endpoint, folder)
-        assert str(caught.value) == f"the unpacked extension is probe of {extension}, not that of {folder}"
+        assert str(caught.value) == f"the unpacked extension is probe of dist, another folder than {folder.name}"
+        assert caught.value.__notes__ == [f"the unpacked extension is probe of {extension}, another folder than {folder}"]
 
 
 def test_a_browser_of_the_user(chromium, write_extension, tmp_path, monkeypatch):
@@ -69,8 +70,8 @@ def test_a_browser_of_the_user(chromium, write_extension, tmp_path, monkeypatch)
         other = endpoint.call("Extensions.loadUnpacked", path=str(two))["id"]
         with pytest.raises(CheckFailed, match=r"2 unpacked extensions are loaded, .*: leave only") as caught:
             require_extension(endpoint, one)
-        assert f"first ({one})" in str(caught.value)
-        assert f"second ({two})" in str(caught.value)
+        assert "first (one), second (two): leave only one" in str(caught.value)
+        assert f"second ({two})" in caught.value.__notes__[0]
         endpoint.call("Extensions.uninstall", id=other)
         assert require_extension(endpoint, one).id == identity
         tab = endpoint.open_tab("chrome://extensions/")
@@ -84,6 +85,17 @@ def test_a_browser_of_the_user(chromium, write_extension, tmp_path, monkeypatch)
         with pytest.raises(CheckFailed, match=r"the profile was used before this browser was started .*: say warm=true"):
             profile_state(endpoint)
         assert profile_state(endpoint, warm=True) == "warm"
+
+
+def test_a_browser_that_cannot_write_where_its_extension_lies(chromium, write_extension, tmp_path, monkeypatch):
+    """It runs without a locale, which is that of ASCII, and calls the folder nothing."""
+    umlaut = write_extension(tmp_path / "größte")
+    monkeypatch.chdir(umlaut)  # which an empty path would be
+    with (
+        started_by_hand(chromium.executable, tmp_path / "profile", f"--load-extension={umlaut}") as endpoint,
+        pytest.raises(CheckFailed, match=r"does not say where its extension probe lies: .*; start it under LC_ALL=C\.UTF-8"),
+    ):
+        require_extension(endpoint, umlaut)
 
 
 def test_that_a_launched_profile_is_fresh(endpoint):

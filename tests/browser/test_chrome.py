@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import re
 import signal
 import socket
 from contextlib import suppress
@@ -12,9 +13,9 @@ import pytest
 from PIL import Image
 
 from pytest_benchbench import AdapterUnavailable, AnswersWithdrawn, Detection, DetectionError, Sample
-from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
+from pytest_benchbench.browser import deployed
 from pytest_benchbench.browser.chrome import Chrome, ChromeOptions
-from pytest_benchbench.browser.deployed import OutsideRequest
+from pytest_benchbench.browser.deployed import OutsideRequest, TrafficUnknown
 from pytest_benchbench.browser.endpoint import Endpoint
 from pytest_benchbench.browser.errors import BrowserError, BrowserGone, CheckFailed
 from pytest_benchbench.browser.launching import launch_browser
@@ -160,10 +161,19 @@ def test_a_request_that_leaves_the_machine_fails_all_rows_from_then_on_and_the_r
         adapter.close()
 
 
-@pytest.mark.parametrize(("width", "named"), [(118, "parting"), (119, "hidden")])
-def test_what_a_page_sends_when_it_ends_is_seen(opened, width, named):
+@pytest.mark.parametrize(
+    ("width", "named"),
+    [
+        (118, "http://192.0.2.1/parting"),
+        (119, "http://192.0.2.1/hidden"),
+        (126, "request http://192.0.2.1/gone by http://127.0.0.1:"),  # when the page really ends
+        (127, "request http://192.0.2.1/by-worker by chrome-extension://"),
+        (128, "look-up only-asked-for.example by http://127.0.0.1"),
+    ],
+)
+def test_what_no_page_is_seen_to_ask_is_in_the_log_and_fails_the_wave(opened, width, named):
     adapter = opened()
-    with pytest.raises(OutsideRequest, match=rf"http://192\.0\.2\.1/{named}"):
+    with pytest.raises(OutsideRequest, match=re.escape(named)):
         ask(adapter, width)
     with suppress(OutsideRequest):  # as before
         adapter.close()
@@ -181,7 +191,7 @@ def test_a_page_that_does_not_say_what_it_requests_fails_the_wave(opened, monkey
     with Endpoint(adapter.deployed._launched.port) as endpoint:
         tab = endpoint.open_tab()
         tab.evaluate("void setTimeout(() => { for (;;); })")
-        with pytest.raises(CheckFailed, match="what page about:blank requests is not known: it does not answer"):
+        with pytest.raises(TrafficUnknown, match="what page about:blank requests is not known: it does not answer"):
             ask(adapter, SCORES)
         with suppress(BrowserError):
             tab.call("Page.crash", timeout=2)
@@ -268,13 +278,44 @@ def test_the_log_of_the_browsers_traffic_is_written_and_never_overwritten(opened
     assert (tmp_path / "net-2.json").stat().st_size > 0
 
 
-def test_a_log_that_tells_nothing_takes_the_answers_back(opened, tmp_path):
-    log = tmp_path / "net.json"
-    adapter = opened(net_log=log)
-    ask(adapter, SCORES)
-    os.kill(adapter.deployed.process_id, signal.SIGKILL)
-    log.write_text("")
-    with pytest.raises(AnswersWithdrawn, match=r"what the browser sent is not known: .*net\.json"):
+def test_a_log_that_cannot_be_kept_takes_the_answers_back(opened, tmp_path):
+    adapter = opened(net_log=tmp_path / "net.json")
+    assert ask(adapter, SCORES)[0].status == "scored"
+    with Path("/dev/full").open("wb", buffering=0) as full:  # a disk without room
+        adapter.deployed._launched.traffic._copied = full
+        with pytest.raises(
+            TrafficUnknown, match=r"what the browser sent is not known: .*net\.json: cannot be written: No s"
+        ):
+            ask(adapter, SCORES)
+        with pytest.raises(AnswersWithdrawn, match="No space left"):
+            adapter.close()
+
+
+def test_a_browser_that_keeps_no_log_gives_no_answer(chromium, opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(deployed, "CALL_SECONDS", 0.5)
+    program = tmp_path / "browser"
+    program.write_text(
+        '#!/bin/sh\nfor flag do shift; case $flag in --log-net-log=*) ;; *) set -- "$@" "$flag";; esac; done\n'
+        f'exec {chromium.executable} "$@"\n'
+    )
+    program.chmod(0o755)
+    adapter = opened(launch=str(program))
+    for act in (lambda: ask(adapter, SCORES), adapter.close):
+        with pytest.raises(TrafficUnknown, match=r"what the browser sent is not known: its log is 0\.5 s behind"):
+            act()
+
+
+def test_what_a_browser_sent_that_was_killed_afterwards_takes_back_what_it_answered(opened):
+    adapter = opened()
+    assert ask(adapter, SCORES)[0].status == "scored"
+    with Endpoint(adapter.deployed._launched.port) as other:
+        while not adapter.deployed._launched.traffic.outside(adapter.deployed.allowed):
+            other.call("Target.createTarget", url="http://192.0.2.1/late")
+    os.kill(adapter.deployed._launched.pid, signal.SIGKILL)
+    with pytest.raises(OutsideRequest, match="late"):
+        ask(adapter, SCORES)
+    assert ask(adapter, SCORES)[0].status == "scored"  # by another browser
+    with pytest.raises(OutsideRequest, match="late"):
         adapter.close()
 
 
@@ -342,27 +383,3 @@ def test_a_stranger_that_does_not_say_what_it_ran_on_cannot_be_held_to_a_runtime
 def test_a_setup_that_fails_is_told_by_the_number_of_its_step(opened, stranger):
     with pytest.raises(CheckFailed, match=r"p\.yaml: setup\[4\]: #state says: error: wrong word in <path>"):
         opened(profile=stranger("wrong"))
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"extension": "PUPPET"}, "give one of port="),
-        ({"launch": "chromium", "port": "1", "extension": "PUPPET"}, "give one of port="),
-        ({"launch": "chromium"}, "give extension="),
-        ({"launch": "chromium", "extension": "nowhere"}, "it has no manifest.json"),
-        ({"launch": "chromium", "extension": "PUPPET", "wave": "61"}, "wave"),
-        ({"launch": "chromium", "extension": "PUPPET", "wave": "0"}, "wave"),
-        ({"launch": "chromium", "extension": "PUPPET", "warm": "true"}, "warm=true belongs to port="),
-        ({"launch": "chromium", "extension": "PUPPET", "profile": "none.yaml"}, "none.yaml: cannot be read"),
-        ({"launch": "chromium", "extension": "PUPPET", "expect_runtime": "gpu"}, "expect_runtime"),
-        ({"launch": "chromium", "extension": "PUPPET", "speed": "9"}, "unknown option 'speed'"),
-        ({"launch": "chromium", "extension": "PUPPET", "timeout": "0"}, "timeout"),
-        ({"port": "9226", "extension": "PUPPET", "net_log": "x"}, "net_log= belongs to launch="),
-        ({"port": "0", "extension": "PUPPET"}, "port"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused_before_anything_runs(given, told, tmp_path):
-    values = {name: str(PUPPET) if value == "PUPPET" else value for name, value in given.items()}
-    with pytest.raises(AdapterOptionError, match=told):
-        AdapterChoice("chrome", "chrome", values).options_for(Chrome, directory=tmp_path)

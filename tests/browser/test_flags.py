@@ -8,13 +8,13 @@ import pytest
 from pytest_benchbench.browser.flags import launch_flags
 
 COMBINATIONS = [
-    dict(zip(("runtime", "net_log", "sandbox", "small_shared_memory"), values, strict=True))
-    for values in itertools.product(("wasm", "webgpu"), (None, Path("/log.json")), (True, False), (True, False))
+    dict(zip(("runtime", "sandbox", "small_shared_memory"), values, strict=True))
+    for values in itertools.product(("wasm", "webgpu"), (True, False), (True, False))
 ]
 
 
 def flags(**changes):
-    asked = {"runtime": "wasm", "net_log": None, "sandbox": True, "small_shared_memory": False}
+    asked = {"runtime": "wasm", "net_log": Path("/log"), "sandbox": True, "small_shared_memory": False}
     return launch_flags(extension=Path("/dist"), profile=Path("/profile"), **(asked | changes))
 
 
@@ -35,13 +35,16 @@ def test_that_no_flag_is_given_twice(combination):
         ({"runtime": "webgpu"}, "--enable-unsafe-webgpu"),
         ({"sandbox": False}, "--no-sandbox"),
         ({"small_shared_memory": True}, "--disable-dev-shm-usage"),
-        ({"net_log": Path("/log.json")}, "--log-net-log=/log.json"),
     ],
 )
 def test_what_a_choice_adds(change, flag):
     other = {"runtime": "webgpu" if change.get("runtime") == "wasm" else "wasm"} if "runtime" in change else {}
     assert flag in flags(**change)
     assert flag not in flags(**other)
+
+
+def test_that_there_is_always_a_log():
+    assert "--log-net-log=/log" in flags()
 
 
 def test_that_only_the_extension_is_loaded():

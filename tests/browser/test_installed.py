@@ -75,12 +75,13 @@ def test_that_without_one_it_is_told_how_to_install_it():
     assert str(caught.value) == "no Chromium and no Chrome is installed (install: apt-get install chromium)"
 
 
-@pytest.mark.parametrize("wanted", ["nothing-of-this-name", "/no/such/browser", "."])
-def test_that_the_wanted_one_is_named_where_it_is_missing(wanted, install):
+@pytest.mark.parametrize(
+    ("wanted", "named"), [("nothing-of-this-name", "nothing-of-this-name"), ("/no/such/browser", "browser"), (".", ".")]
+)
+def test_that_the_wanted_one_is_named_where_it_is_missing_without_its_folder(wanted, named, install):
     install("bin/chromium")
-    with pytest.raises(AdapterUnavailable, match="there is no browser") as caught:
+    with pytest.raises(AdapterUnavailable, match=f"^there is no browser '{named}' "):
         find_browser(wanted)
-    assert repr(wanted) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +94,9 @@ def test_that_the_wanted_one_is_named_where_it_is_missing(wanted, install):
     ],
 )
 def test_that_a_program_that_is_no_browser_is_refused(install, script, reason):
-    path = install("bin/chrome", script=script)
-    with pytest.raises(AdapterUnavailable, match=f"is no browser: --version {reason}") as caught:
+    install("bin/chrome", script=script)
+    with pytest.raises(AdapterUnavailable, match=f"^chrome is no browser: --version {reason}"):
         find_browser()
-    assert str(path) in str(caught.value)
 
 
 def test_that_a_program_that_cannot_be_run_is_refused(tmp_path):

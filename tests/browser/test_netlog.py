@@ -5,6 +5,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pytest_benchbench.browser import netlog
 from pytest_benchbench.browser.endpoint import Endpoint
 from pytest_benchbench.browser.launching import launch_browser
 from pytest_benchbench.browser.netlog import NetLogError, read_net_log
@@ -126,6 +127,16 @@ def test_packets_of_an_unconnected_socket_say_themselves_where_they_go(outside, 
 
 def test_packets_of_which_the_log_does_not_say_where_they_go_are_outside(outside, event):
     assert outside([event("UDP_BYTES_SENT", source=5, phase=0, byte_count=1)]) == ["packet unknown"]
+
+
+def test_more_places_than_are_kept_are_unknown_and_so_outside(outside, request_of, event, page, monkeypatch):
+    monkeypatch.setattr(netlog, "MAX_PLACES", 2)
+    monkeypatch.setattr(netlog, "MAX_SOCKETS", 1)
+    leaks = [request_of(f"http://192.0.2.{number}/") for number in range(3)]
+    assert outside([request_of(f"{page}/a"), *leaks])[1:] == ["request unknown, 2 times"]
+    sockets = [event("UDP_CONNECT", source=number, address="127.0.0.1:53") for number in range(2)]
+    sends = [event("UDP_BYTES_SENT", source=number, phase=0, byte_count=1) for number in range(2)]
+    assert outside([*sockets, *sends]) == ["packet unknown"]
 
 
 def test_connections_are_seen_when_they_are_tried(outside, event):

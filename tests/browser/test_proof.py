@@ -2,7 +2,12 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -156,6 +161,47 @@ def test_a_pass_that_does_not_end_is_ended(order, monkeypatch):
     monkeypatch.setattr(proof, "_SPARE_SECONDS", -1.5)
     found = run_pass(order, [sys.executable, "-c", "import time; time.sleep(600)"], 1)
     assert found == PassRecord(faults=["the pass did not end within 0.5 s"])
+
+
+ORDERING = """
+import sys
+from pathlib import Path
+import msgspec
+from pytest_benchbench.browser.proof import run_pass
+from pytest_benchbench.browser.proof_pass import PassOrder
+order = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=PassOrder, dec_hook=lambda _, text: Path(text))
+run_pass(order, (), 1)
+"""
+
+
+def test_a_pass_ends_with_who_ordered_it(order, chromium, write_extension, processes_of, tmp_path):
+    """Its extension is never ready, for which it would wait ten minutes."""
+    extension = write_extension(tmp_path / "dist")
+    order = msgspec.structs.replace(order, isolated=False, launch=str(chromium.executable), extension=extension, timeout=600)
+    (tmp_path / "order").write_bytes(msgspec.json.encode(order, enc_hook=str))
+
+    def wait_until(condition):
+        until = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+    with tempfile.TemporaryDirectory(prefix="bb-") as temporary:
+        command = [sys.executable, "-c", ORDERING, tmp_path / "order"]
+        # as a job in the background of a script, which interrupts do not reach
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            owner = subprocess.Popen(command, env={**os.environ, "TMPDIR": temporary})
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        try:
+            wait_until(lambda: list(Path(temporary).glob("benchbench-browser-*/profile/DevToolsActivePort")))
+            (started,) = Path(f"/proc/{owner.pid}/task/{owner.pid}/children").read_text().split()
+            assert len(processes_of(int(started))) == 1
+        finally:
+            owner.kill()
+            owner.wait()
+        wait_until(lambda: processes_of(int(started)) == [] and not list(Path(temporary).glob("benchbench-browser-*")))
 
 
 def test_the_folder_is_counted_as_a_package_counts_it(tmp_path):

@@ -87,6 +87,12 @@ def test_what_is_never_answered_is_a_timeout_that_says_who_fetched_it_and_others
     assert "fetched 1 times by the page, 0 times by the extension" in never.record["reason"]
 
 
+def test_an_expression_that_only_throws_is_named_where_the_time_is_over(show):
+    reading = profile_of("sources: {kept: {expression: nowhere.kept}}\nfields: {score: kept}\n")
+    (never,) = show([NEVER], reading=reading, timeout=1)
+    assert "the profile's expression of the source kept: ReferenceError: nowhere is not defined" in never.record["reason"]
+
+
 def test_what_breaks_the_contract_is_the_fault_of_its_own_row(show):
     seen = show([NO_JSON, TOO_LONG, SCORES])
     assert [type(one.fault) for one in seen] == [ContractError, ContractError, type(None)]

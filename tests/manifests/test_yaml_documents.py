@@ -3,11 +3,12 @@
 import contextlib
 import time
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.manifests import yaml_documents
-from pytest_benchbench.manifests.yaml_documents import MAX_YAML_BYTES, YamlError, parse_yaml, read_bounded
+from pytest_benchbench.manifests.yaml_documents import MAX_YAML_BYTES, YamlError, parse_struct, parse_yaml, read_bounded
 
 
 def test_plain_documents_are_read():
@@ -71,7 +72,7 @@ def test_a_document_that_is_too_large_is_refused():
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(YamlError, match=r"gone\.yaml: No such file"):
+    with pytest.raises(YamlError, match=r"gone\.yaml: cannot be read: No such file"):
         read_bounded(tmp_path / "gone.yaml", name="gone.yaml")
 
 
@@ -119,3 +120,33 @@ def test_a_hostile_key_is_quoted_short_and_printable(text):
         parse_yaml(text.encode(), name="x")
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True):
+    size: int
+
+
+def test_a_document_becomes_a_struct():
+    assert parse_struct(b"size: 3\n", Entry, name="x", limit=100) == Entry(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"size: many\n", "x: size: expected int, got str"),
+        (b"[]", "x: expected object, got array"),
+        (b"size: 1\nsize: 2\n", "x:2: the key 'size' stands twice"),
+        (b"#" * 101, "x: larger than 100 bytes"),
+    ],
+)
+def test_what_is_no_such_struct_is_told_with_file_and_field(text, told):
+    with pytest.raises(YamlError) as caught:
+        parse_struct(text, Entry, name="x", limit=100)
+    assert str(caught.value) == told
+
+
+def test_no_more_is_read_than_shows_that_it_is_too_much(tmp_path):
+    (tmp_path / "x").write_bytes(b"#" * 1000)
+    assert len(read_bounded(tmp_path / "x", name="x", limit=10)) == 11
+    with pytest.raises(YamlError, match="x: cannot be read: embedded null byte"):
+        read_bounded(tmp_path / "\0", name="x")

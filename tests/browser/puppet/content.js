@@ -50,6 +50,19 @@
       document.addEventListener("visibilitychange", () => navigator.sendBeacon("http://192.0.2.1/hidden", "x"));
       say(image, await hashed(image));
     },
+    126: async (image) => {
+      addEventListener("pagehide", (event) => event.isTrusted && navigator.sendBeacon("http://192.0.2.1/gone", "x"));
+      say(image, await hashed(image));
+    },
+    127: async (image) => {
+      chrome.runtime.sendMessage("http://192.0.2.1/by-worker"); // which the service worker fetches
+      say(image, await hashed(image));
+    },
+    128: async (image) => {
+      const hint = Object.assign(document.createElement("link"), { rel: "dns-prefetch", href: "//only-asked-for.example" });
+      document.head.append(hint); // no request, only a name that is looked up
+      say(image, await hashed(image));
+    },
     116: (image) => {
       document.title = "failed: no memory"; // what a profile may call failure
     },

@@ -4,6 +4,7 @@ const { misbehave, slowMs } = globalThis.benchbenchSettings;
 
 const does = (name) => misbehave.includes(name);
 let begun = 0;
+let accepted = 0;
 
 const LEAKS = {
   // an address for documentation (RFC 5737), where nothing answers
@@ -18,10 +19,27 @@ const LEAKS = {
   },
 };
 
+// Ends this process within the task: so many elements in one another are too deep to be laid out.
+function crash() {
+  let innermost = document.body ?? document.documentElement;
+  for (let depth = 0; depth < 20_000; depth++) innermost = innermost.appendChild(document.createElement("div"));
+  return document.documentElement.offsetHeight;
+}
+
+// Called in the service worker before each job is accepted.
+export function beforeAcceptance() {
+  accepted += 1;
+  if (accepted === 1 && does("leak-worker")) fetch("http://192.0.2.1/by-worker", { mode: "no-cors" }).catch(() => {});
+}
+
 // Called before the work of each image.
 export async function beforeWork() {
   begun += 1;
   if (begun === 1) Object.entries(LEAKS).forEach(([name, leak]) => does(name) && leak());
+  if (does("leak-and-crash") && begun === 2) {
+    fetch("http://192.0.2.1/last-words", { mode: "no-cors" }).catch(() => {});
+    crash();
+  }
   if (does("crash-offscreen") && begun === 10 && localStorage.getItem("crashed") === null) {
     localStorage.setItem("crashed", "once in the life of a profile");
     window.close();

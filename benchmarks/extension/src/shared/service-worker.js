@@ -5,6 +5,7 @@
 // worker makes it look at all of them again.
 import "./settings.js";
 import { jobStore } from "./job-store.js";
+import { beforeAcceptance } from "./misbehaviour.js";
 
 const settings = globalThis.benchbenchSettings;
 const store = jobStore(settings);
@@ -170,6 +171,7 @@ async function greet() {
 
 const ANSWERS = {
   submit: async (message, sender) => {
+    beforeAcceptance();
     const answer = await accept(message, sender);
     advance();
     return answer;
