@@ -76,13 +76,9 @@ class Lmscan(NetworkAdapter[_Opened]):
         if refusal := not_asked(text, minimum_words=minimum, maximum_characters=MAXIMUM_CHARACTERS):
             return refusal
         found = self.opened.scan(text)
-        raw = {
-            "ai_probability": float(found.ai_probability),
-            "verdict": str(found.verdict),
-            "confidence": str(found.confidence),
-        }
-        score = 100.0 * raw["ai_probability"]
-        return Detection("scored", score=score, scorer={"raw": raw, "words": count_words(text)})
+        probability = float(found.ai_probability)
+        raw = {"ai_probability": probability, "verdict": str(found.verdict), "confidence": str(found.confidence)}
+        return Detection("scored", score=100.0 * probability, scorer={"raw": raw, "words": count_words(text)})
 
     def describe(self) -> AdapterDescription:
         """The package, the rule, and the digests of its sources that hold its numbers."""

@@ -17,6 +17,7 @@ _COMMANDS = {
     "calibrate": "Fit how raw scores become probabilities.",
     "cluster": "Propose split groups for images that look alike.",
     "compare": "Say what changed between two runs.",
+    "contamination": "Say whether training data holds the holdout.",
     "evaluate": "Say how well scores tell AI images from real ones.",
     "cohort": "Build artifacts and their manifest by a recipe.",
     "freeze": "Put down the digest of a golden set.",

@@ -79,10 +79,13 @@ def words(text: str) -> list[str]:
     return _separated(text).split()
 
 
-def words_of_lines(text: str) -> tuple[list[str], list[int]]:
-    """Give the words of a text, and how many of them stand in each of its lines, which line feeds end."""
+def words_with_lines(text: str) -> tuple[list[str], NDArray[np.int64]]:
+    """Give the words of a text, and for each the number of its line, 0 for the first; line feeds end lines."""
     separated = _separated(text)
-    return separated.split(), [len(line.split()) for line in separated.split("\n")]
+    signs = np.frombuffer(separated.encode("utf-8", "surrogatepass"), np.uint8)
+    is_word = np.concatenate([[False], signs > ord(" ")])
+    starts = np.flatnonzero(is_word[1:] & ~is_word[:-1])
+    return separated.split(), np.searchsorted(np.flatnonzero(signs == ord("\n")), starts).astype(np.int64)
 
 
 def normalised(text: str) -> str:

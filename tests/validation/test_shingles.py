@@ -18,7 +18,7 @@ from pytest_benchbench.validation.shingles import (
     text_sha256,
     word_hashes,
     words,
-    words_of_lines,
+    words_with_lines,
 )
 
 ODD = st.sampled_from("aAbB \n\t.'\u017f\u00df\u0130\u01f0\u0390\ufb03\u03a3\u03c2\u0345\u0301\u00ad\u200b\u4e2d\u306e")
@@ -77,10 +77,10 @@ def test_the_words_of_a_text_are_those_of_its_lines(one, other):
 
 
 @given(TEXTS)
-def test_words_are_counted_by_line(text):
-    found, counts = words_of_lines(text)
+def test_words_have_their_lines(text):
+    found, lines = words_with_lines(text)
     assert found == words(text)
-    assert counts == [len(words(line)) for line in text.split("\n")]
+    assert lines.tolist() == [number for number, line in enumerate(text.split("\n")) for _ in words(line)]
 
 
 def test_the_digest_is_that_of_the_normalised_text():
