@@ -3,9 +3,11 @@
     pip install 'pytest-benchbench[remote]' trustme
     python benchmarks/played_vendors.py --output-dir played
 
-writes ``played/ca.pem`` and serves until it is interrupted; it prints what to give to ``--bench-adapter``. Nothing is sent
-anywhere. The scores are drawn from the texts' digests: they show that everything works and say nothing about any text, and
-nothing about the vendors. The tests of this package ask the same server, with faults put in where they want some.
+writes ``played/ca.pem`` and serves until it is interrupted; it prints what to give to ``--bench-adapter``. With a command
+behind ``--`` it serves for as long as that command runs, which finds the address in ``$PLAYED_VENDORS`` and, in place of
+real keys, keys that only this server takes. Nothing is sent anywhere. The scores are drawn from the texts' digests: they
+show that everything works and say nothing about any text, and nothing about the vendors. The tests of this package ask the
+same server, with faults put in where they want some.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import ssl
+import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -37,6 +42,12 @@ ORIGINALITY_MODELS = ("lite", "lite-102", "turbo", "academic", "multilang")
 FALLBACK_MODEL = "lite-102"
 COPYLEAKS_MODEL = "v9.0"
 LOGINS = 12
+KEYS = {
+    "GPTZERO_API_KEY": "played-gptzero",
+    "ORIGINALITY_API_KEY": "played-originality",
+    "COPYLEAKS_API_KEY": "played-copyleaks",
+    "COPYLEAKS_EMAIL": "somebody@played.example",
+}
 LOGIN_SECONDS = 900
 
 
@@ -329,13 +340,20 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted, or while a command runs."""
     parser = argparse.ArgumentParser(description="Play three vendors of AI-text detectors on this machine.")
     parser.add_argument("--output-dir", type=Path, required=True, help="where ca.pem is put")
     parser.add_argument("--port", type=int, default=0, help="to listen on; any free one by default")
+    parser.add_argument("command", nargs="*", help="a command to serve, behind --")
     arguments = parser.parse_args()
     arguments.output_dir.mkdir(parents=True, exist_ok=True)
     vendors = PlayedVendors(arguments.output_dir, arguments.port)
+    if arguments.command:
+        try:
+            ended = subprocess.run(arguments.command, env=os.environ | KEYS | {"PLAYED_VENDORS": vendors.url})
+        finally:
+            vendors.close()
+        sys.exit(ended.returncode)
     where = f"base_url={vendors.url},ca_file={vendors.ca_file}"
     print("Played vendors: scores are drawn from digests and say nothing. Any key of 8 characters is taken. Ctrl-C ends.")
     for vendor in (f"gptzero:version={GPTZERO_VERSION}", f"originality:model={FALLBACK_MODEL}", "copyleaks:plan=played"):
