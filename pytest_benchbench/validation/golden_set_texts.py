@@ -67,7 +67,7 @@ def alike_texts(file: str, placed: Sequence[PlacedSample], facts: Sequence[TextF
     that not all could be compared. Texts that are the same are no finding here.
     """
     texts = _Distinct(placed, facts)
-    found = near_texts(texts.shingles, texts.families())
+    found = near_texts(texts.shingles)
     near = f"share {NEAR:.0%} or more of their runs of {SHINGLE_WORDS} words"
     across: list[list[PlacedSample]] = []
     within: list[list[PlacedSample]] = []
@@ -102,14 +102,6 @@ class _Distinct:
                 numbers[of_text.key] = len(numbers)
                 self.shingles.append(of_text.shingles)
         self._number = {one.sample.id: numbers[of_text.key] for one, of_text in zip(placed, facts, strict=True)}
-
-    def families(self) -> list[tuple[int, int]]:
-        """Give pairs of the texts of originals and of their humanized variants."""
-        return [
-            (self._number[one.sample.id], self._number[one.sample.pairOf])
-            for one in self._placed
-            if one.sample.pairOf is not None
-        ]
 
     def grouped(self, found: NearTexts) -> Iterator[list[PlacedSample]]:
         """Yield samples whose texts are in one group, those of more than one text."""

@@ -31,7 +31,7 @@ class NearTexts:
 
     Attributes:
         groups: For each text the number of the least one of its group.
-        finished: Whether every pair was compared that could be near and was not joined already.
+        finished: Whether every pair was compared that could be near and was not in one group already.
     """
 
     groups: NDArray[np.intp]
@@ -52,7 +52,6 @@ class _Work:
 
 def near_texts(
     texts: Sequence[Shingles],
-    joined: Sequence[tuple[int, int]] = (),
     *,
     most_pairs: int = MOST_PAIRS,
     most_work: int = MOST_WORK,
@@ -65,7 +64,6 @@ def near_texts(
 
     Args:
         texts: The shingles of each text.
-        joined: Pairs of texts that are in one group anyway and need no comparison.
         most_pairs: How many pairs may be listed.
         most_work: How much may be compared, see ``MOST_WORK``.
     """
@@ -80,8 +78,6 @@ def near_texts(
         low, high = sorted((root(one), root(other)))
         parents[high] = low
 
-    for one, other in joined:
-        join(one, other)
     listed, crowds = _candidates(texts, most_pairs)
     work = _Work(most_work)
     finished = True

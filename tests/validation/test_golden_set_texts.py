@@ -22,7 +22,7 @@ def test_a_text_planted_in_the_other_split_is_always_found(golden_sets, place, r
     assert found == [("duplicates", ["planted", f"t{place:02}"], "the same text stands in tune and in holdout")]
 
 
-@given(place=st.integers(0, 19), words=st.sets(st.integers(0, 59), max_size=5))
+@given(place=st.integers(0, 19), words=st.sets(st.integers(0, 59), max_size=4))
 @settings(max_examples=30, deadline=None)
 def test_a_text_planted_with_a_few_other_words_is_always_found(golden_sets, place, words):
     samples = [golden_sets.sample(f"t{number:02}") for number in range(20)]
@@ -76,17 +76,17 @@ def test_humanized_variants_are_no_finding(golden_sets):
 def test_a_humanized_variant_near_a_text_of_the_other_split_is_an_error(golden_sets):
     variant = golden_sets.sample("v", label="ai", pairOf="tune-ai", text=golden_sets.text("v"))
     leaked = golden_sets.sample("w", split="holdout", text=changed(golden_sets.text("v")))
-    assert rules(golden_sets.found(variant, leaked)) == [("near-duplicates", ["tune-ai", "v", "w"])]
+    assert rules(golden_sets.found(variant, leaked)) == [("near-duplicates", ["v", "w"])]
 
 
 def test_a_variant_of_one_original_near_another_original_is_a_warning(golden_sets):
     variant = golden_sets.sample("v", label="ai", pairOf="tune-ai", text=changed(golden_sets.text("tune-human")))
-    assert rules(golden_sets.found(variant)) == [("near-duplicates-within-split", ["tune-ai", "tune-human", "v"])]
+    assert rules(golden_sets.found(variant)) == [("near-duplicates-within-split", ["tune-human", "v"])]
 
 
 def test_texts_that_could_not_be_compared_are_an_error(golden_sets, monkeypatch):
-    def tired(texts, joined) -> NearTexts:
-        return near_texts(texts, joined, most_work=0)
+    def tired(texts) -> NearTexts:
+        return near_texts(texts, most_work=0)
 
     monkeypatch.setattr(golden_set_texts, "near_texts", tired)
     leaked = golden_sets.sample("w", split="holdout", text=changed(golden_sets.text("tune-human")))
