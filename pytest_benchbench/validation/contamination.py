@@ -284,7 +284,7 @@ class _Tail:
 
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\(?:.|$))*)(?:"|$)')  # one that nothing ends goes to the end, so that time is linear
-_CELLS = re.compile(r"[\t,;|]")
+_BETWEEN_CELLS = "\t,;|"
 
 
 def units_of(line: str) -> list[str]:
@@ -293,7 +293,8 @@ def units_of(line: str) -> list[str]:
     White space, and the signs that lists, quotes and code put around a value, are taken off.
     """
     quoted = _QUOTED.findall(line)
-    parts = [line, *quoted, *map(without_escapes, quoted), *_CELLS.split(line)]
+    parts = [line, *quoted, *map(without_escapes, quoted)]
+    parts += [cell for sign in _BETWEEN_CELLS if sign in line for cell in line.split(sign)]
     parts += [behind for part in list(parts) for _, colon, behind in (part.partition(":"),) if colon]
     return [part.strip("\"'`[](){}<>- \t\r\n") for part in parts] + [part.strip() for part in parts]
 

@@ -122,7 +122,7 @@ def _filling(number: int) -> str:
 
 def _wrapped(text: str) -> str:
     """Put other white space between the words of a text; one that is looked for in one line stays in one."""
-    parts = text.split()
+    parts = text.replace("\0", " ").split()  # with that in it, a file is no text
     if len(words(text)) < SHORT_WORDS:
         return "  ".join(parts)
     return "\r\n".join(" \t".join(parts[at : at + 7]) for at in range(0, len(parts), 7))

@@ -1,0 +1,187 @@
+import json
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, strategies as st
+
+from pytest_benchbench.manifests.golden_set import GoldenSample, HumanProvenance
+from pytest_benchbench.validation.contamination import FEWEST_SHINGLES, FileScanner, Holdout, Overlap, units_of
+
+SYLLABLES = ["ka", "lo", "mi", "ne", "ru", "so", "ti", "vu", "wa", "xe", "ban", "del", "fir", "gom", "hul", "jap", "kit"]
+WORDS = [one + other for one in SYLLABLES for other in SYLLABLES]
+
+
+def sample(name, text, split="holdout") -> GoldenSample:
+    provenance = HumanProvenance(source="s", date="1851", license="CC0-1.0", termsChecked="2026-01-01")
+    return GoldenSample(
+        id=name, split=split, category="x", label="human", text=text, provenance=provenance, labelOwner="A",
+        labelSource="provenance", borderline=False, reviewers=["B"],
+    )  # fmt: skip
+
+
+def prose(seed, count=60):
+    return " ".join(random.Random(seed).choices(WORDS, k=count)).capitalize() + "."
+
+
+LONG = sample("ho-long", prose(1))
+SHORT = sample("ho-short", 'Yes, \u00c9va said: "no"!')
+SAMPLES = [LONG, SHORT, sample("ho-tune", prose(2), split="tune"), sample("seven", prose(3)), sample("12", prose(4))]
+
+
+def found(text, samples=SAMPLES, cuts=(), **options):
+    """Look for samples in a text that comes in pieces which end at some of its line ends."""
+    scanner, line = FileScanner(Holdout(samples, **options)), 1
+    lines = text.splitlines(keepends=True)
+    edges = [0, *sorted({cut % (len(lines) + 1) for cut in cuts}), len(lines)]
+    for begin, end in pairwise(edges):
+        piece = "".join(lines[begin:end])
+        scanner.feed(piece, line)
+        line += piece.count("\n")
+    return scanner.finish()
+
+
+def named(text, **more):
+    return {(each.sample, each.kind) for each in found(text, **more)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ho-long",
+        "- ho-long",
+        '{"id": "ho-long"}',
+        "path/ho-long.txt",
+        "not ho-long.",
+        "a,ho-long,b",
+        r'{"id": "\u0068o-long"}',
+    ],
+)
+def test_an_id_is_found_as_a_whole_token(line):
+    assert found(f"first\n{line}\n") == [Overlap(2, "ho-long", "id")]
+
+
+@pytest.mark.parametrize(
+    "line", ["ho-longer", "who-long", "ho-long-2", "x-ho-long", "ho_long", "ho long", "HO-LONG", "ho-tune"]
+)
+def test_another_token_is_no_id(line):
+    assert found(line) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["seven", "- seven", '{"id": "seven"}', "a, seven ,b", "id: seven", "id: 'seven'", "x\tseven"]
+)
+def test_a_plain_id_is_found_where_it_stands_alone(line):
+    assert found(f"{line}\n") == [Overlap(1, "seven", "id")]
+
+
+def test_a_plain_id_is_no_id_in_prose():
+    assert Holdout(SAMPLES).alone == {"seven", "12"}
+    assert found("the seven dwarfs, and 12 of them\n") == []
+    assert named("the seven dwarfs\nseven\n") == {("seven", "id")}
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        str.upper,
+        lambda text: text.replace(" ", "\n  "),
+        lambda text: json.dumps({"a": "b", "text": text.replace(" ", "\n\u00a0", 3)}),
+        lambda text: json.dumps(json.dumps([text.replace(" ", "\n\u00a0", 3)])),
+        lambda text: f"before it {text} after it",
+        lambda text: text.replace(" ", " -- ", 9),
+        lambda text: text[:9] + "\u200b" + text[9:],
+    ],
+)
+def test_a_text_is_found_however_it_is_typeset(spelt):
+    assert named(spelt(LONG.text)) == {("ho-long", "text")}
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        lambda text: text,
+        lambda text: f"  - {text.lower()}",
+        lambda text: json.dumps({"text": text, "more": 1}),
+        lambda text: json.dumps({"text": text, "more": 1}, ensure_ascii=False),
+        lambda text: f"1\t{text}\t2",
+        lambda text: f"some line\n\n{text}\n\nanother",
+        lambda text: text.replace(" ", "\n"),
+    ],
+)
+def test_a_short_text_is_found_where_it_stands_alone(spelt):
+    assert named(spelt(SHORT.text)) == {("ho-short", "text")}
+
+
+def test_a_short_text_inside_a_sentence_is_nothing():
+    assert found("and yes \u00c9va said no because of it\n") == []
+    assert found("yes eva said no\n") == []
+    assert found(f"more\n{SHORT.text.replace(' ', chr(10))}\n") == []
+
+
+def test_a_part_of_a_text_counts_from_the_threshold_on():
+    words = LONG.text.split()
+    shingles = len(words) - 4
+    half = shingles // 2
+    (overlap,) = found(" ".join(words[: half + 4]))
+    assert (overlap.kind, overlap.share) == ("shingles", half / shingles)
+    assert found(" ".join(words[: half + 3])) == []
+    assert found(" ".join(words[: half + 4]), threshold=0.51) == []
+
+
+def test_the_parts_may_lie_apart_and_the_line_with_most_is_told():
+    words = LONG.text.split()
+    text = f"x\n{' '.join(words[:15])}\n{prose(9)}\n{' '.join(words[20:55])}\n"
+    assert [(o.line, o.kind) for o in found(text)] == [(4, "shingles")]
+
+
+def test_a_sample_with_few_shingles_is_looked_for_as_a_whole_alone():
+    few = sample("few", prose(5, 8))
+    holdout = Holdout([few, sample("none", "!!!"), SHORT, LONG])
+    assert FEWEST_SHINGLES > 4
+    assert (holdout.without_shingles, holdout.without_text) == (("few", "ho-short"), ("none",))
+    assert named(f"in {few.text} it", samples=[few]) == {("few", "text")}
+    assert named(" ".join(few.text.split()[:7]), samples=[few]) == set()
+
+
+def test_the_tune_split_and_nothing_at_all_are_no_overlap():
+    assert found(SAMPLES[2].text) == []
+    assert found("") == []
+    assert found(prose(7), samples=[SAMPLES[2]]) == []
+
+
+@given(st.integers(0, 2**31), st.lists(st.integers(0, 60), max_size=6), st.integers(0, 3))
+def test_what_is_planted_is_found_wherever_it_stands_and_however_the_file_is_cut(seed, cuts, level):
+    rng = random.Random(seed)
+    text = LONG.text.replace(" ", "\n" if level else " \u00e9 "[:1], 5)
+    for _ in range(level):
+        text = json.dumps([text])
+    planted = ["ho-long", SHORT.text, text, json.dumps(SHORT.text)][: rng.randint(1, 4)]
+    lines = [prose(rng.random(), rng.randint(0, 30)) for _ in range(rng.randint(0, 40))]
+    for part in planted:
+        wrapped = part.replace(" ", "\n", rng.randint(0, 9)) if part is text and not level else part
+        lines.insert(rng.randint(0, len(lines)), wrapped)
+    whole = "\n".join(lines) + "\n" * rng.randint(0, 1)
+    expected = found(whole)
+    assert {("ho-long", "id")} <= {(each.sample, each.kind) for each in expected}
+    if len(planted) > 1:
+        assert ("ho-short", "text") in {(each.sample, each.kind) for each in expected}
+    if len(planted) > 2 and level < 3:
+        assert ("ho-long", "text") in {(each.sample, each.kind) for each in expected}
+    assert found(whole, cuts=cuts) == expected
+
+
+@given(st.integers(0, 2**31))
+def test_other_text_of_the_same_words_is_clean(seed):
+    assert found("\n".join(prose(seed + number + 10) for number in range(20))) == []
+
+
+@pytest.mark.parametrize("unit", ["seven ", "yes \u00c9va ", '\\"', '"', "\\", "seven:", "a,", "\n", "\\u0041"])
+def test_hostile_lines_take_no_more_than_their_length(unit):
+    """In quadratic time this would take hours, and be ended."""
+    assert {each.sample for each in found(unit * (800_000 // len(unit)))} <= {"seven"}
+
+
+def test_units_are_what_may_stand_alone():
+    assert {"a b", "c | d", 'k: "a b"; c', "d", 'k: "a b"; c | d'} <= set(units_of('k: "a b"; c | d'))
+    assert 'say "hi"' in units_of(r'{"t": "say \"hi\"", "u": 1}')
