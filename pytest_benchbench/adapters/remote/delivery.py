@@ -163,11 +163,12 @@ class Delivery:
             reraise=True,
         )
         try:
-            return retrying(once)
+            reply: Reply = retrying(once)
         except RemoteError as error:
             if trip.requests > 1:
                 error.args = (f"{error} (call {trip.requests} of this question)",)
             raise
+        return reply
 
     def _once(self, query: Query, trip: Trip, text: str) -> Reply:
         if (turn := self._gate.reserve(self._clock.monotonic())) > 0:

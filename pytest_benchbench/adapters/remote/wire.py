@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from pytest_benchbench import __version__
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.remote.discretion import Credential, Discretion
 from pytest_benchbench.adapters.remote.errors import AnswerLost, NotSent
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'pytest-benchbench[remote]'"
 
-USER_AGENT = f"pytest-benchbench/{__version__}"
+USER_AGENT = f"pytest-benchbench/{version('pytest-benchbench')}"
 """How this package introduces itself. What Python's libraries say by default is refused by what guards some vendors."""
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
