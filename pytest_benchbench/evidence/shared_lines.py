@@ -82,6 +82,8 @@ class SharedLines:
         size = os.fstat(file).st_size
         if size > MAX_BYTES:
             raise SharedLinesError(f"{self.path}: larger than {MAX_BYTES} bytes")
+        if size < self._end:
+            raise SharedLinesError(f"{self.path}: has become shorter since it was read")
         os.lseek(file, self._end, os.SEEK_SET)
         with os.fdopen(os.dup(file), "rb") as reader:
             data = reader.read(size - self._end)

@@ -52,3 +52,14 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     path.write_bytes(b"four")
     with pytest.raises(SharedLinesError, match="larger than 3 bytes"):
         SharedLines(path, [].append).refresh()
+
+
+def test_a_file_that_lost_lines_is_not_written_on(tmp_path):
+    path = tmp_path / "lines"
+    lines = SharedLines(path, [].append)
+    with lines.appending() as append:
+        append(b"one")
+    path.write_bytes(b"on")
+    with pytest.raises(SharedLinesError, match="has become shorter"), lines.appending():
+        pass
+    assert path.read_bytes() == b"on"
