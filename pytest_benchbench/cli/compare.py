@@ -18,6 +18,7 @@ from pytest_benchbench.evidence.same_detector import other_detectors
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.comparison import CannotCompareError, ComparedSide, RowComparison
 from pytest_benchbench.reports.comparison_lines import comparison_lines
+from pytest_benchbench.reports.detector_benchmark import EXAMPLE_BANNER
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.figure_comparison import FiguresError, compare_figures, figure_lines, read_figures
 from pytest_benchbench.reports.memory_change import peak_memory
@@ -130,7 +131,7 @@ def _compare_runs(old: Path, new: Path, rule: RegressionRule, accepted: frozense
         "compared": "runs",
         "old": _side(one),
         "new": _side(other),
-        "notes": [*_gaps(one), *_gaps(other), *_differences(one, other)],
+        "notes": [*_banner(one, other), *_gaps(one), *_gaps(other), *_differences(one, other)],
         **compared.document(),
         "memory": peak_memory(one.document, other.document),
     }
@@ -160,7 +161,7 @@ def _compare_adapters(run: Path, new: Path | None, adapters: tuple[str, str]) ->
         "compared": "adapters",
         "old": {**_side(read), "name": adapters[0]},
         "new": {**_side(read), "name": adapters[1]},
-        "notes": list(_gaps(read)),
+        "notes": [*_banner(read), *_gaps(read)],
         **document,
         "rule": None,
         "regressions": None,
@@ -205,6 +206,13 @@ def _side(run: RepeatedRun) -> dict[str, Any]:
 
 def _gaps(run: RepeatedRun) -> Iterator[str]:
     yield from (f"{run.path}: {gap}" for gap in run.gaps)
+
+
+def _banner(*runs: RepeatedRun) -> list[str]:
+    """Say that figures of an example golden set claim nothing."""
+    manifests = [manifest for run in runs for manifest in run.document.get("manifests", ())]
+    is_example = any((manifest.get("about") or {}).get("status") == "example" for manifest in manifests)
+    return [EXAMPLE_BANNER] if is_example else []
 
 
 def _differences(old: RepeatedRun, new: RepeatedRun) -> Iterator[str]:

@@ -24,8 +24,14 @@ WHERE_WEIGHTS_LIE = frozenset({"weights", "generator", "card", "allow_unpinned"}
 NAMES_WEIGHTS = {"onnx": frozenset({"config"})}
 """The same of single adapters: what else the file of ``onnx`` declares stands in its rule."""
 
+HOW_IT_IS_ASKED = frozenset({"timeout", "concurrency", "retries", "ca_file"})
+"""Options of how a service is called. They may differ: they change whether an answer comes and when, and not what it is."""
+
 SERVICE = ("vendor", "tier", "plan", "api_version", "apiVersion")
 """What tells remote detectors apart beside their name, among an adapter's options and in what it reports of each answer."""
+
+MODEL = "model"
+"""What an answer calls the model that gave it. Vendors change it without being asked: that is told, and refused by none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +41,17 @@ class Detector:
     Attributes:
         record: What the adapter says of itself.
         service: Those of ``SERVICE`` that the answer names, with their values.
+        model: The model that the answer names.
     """
 
     record: AdapterRecord
     service: tuple[tuple[str, str], ...]
+    model: str | None = None
 
     def kind(self) -> dict[str, Any]:
         """Give what makes it the detector that it is, by name; another value of any is another detector."""
         record = self.record
-        choosing = WHERE_WEIGHTS_LIE | NAMES_WEIGHTS.get(record.name, frozenset())
+        choosing = WHERE_WEIGHTS_LIE | HOW_IT_IS_ASKED | NAMES_WEIGHTS.get(record.name, frozenset())
         options = {f"option {name}": value for name, value in record.options.items() if name not in choosing}
         rule = None if record.rule is None else record.rule.removesuffix(f"; {NOT_PINNED}")
         return {"name": record.name, "rule": rule, **options, **dict(self.service)}
@@ -65,7 +73,7 @@ class DetectorsSeen:
         if self._last.get(adapter) == (row.adapter, scorer):
             return
         self._last[adapter] = row.adapter, scorer
-        detector = Detector(row.adapter, _service(scorer or {}))
+        detector = Detector(row.adapter, _service(scorer or {}), _model(scorer or {}))
         seen = self.by_adapter.setdefault(adapter, [])
         if detector not in seen:
             seen.append(detector)
@@ -73,6 +81,10 @@ class DetectorsSeen:
 
 def _service(scorer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(scorer[name])) for name in SERVICE if name in scorer)
+
+
+def _model(scorer: Mapping[str, Any]) -> str | None:
+    return None if scorer.get(MODEL) is None else one_line(scorer[MODEL])
 
 
 def other_detectors(old: DetectorsSeen, new: DetectorsSeen, accepted: Set[str] = frozenset()) -> Iterator[str]:
@@ -99,9 +111,12 @@ def other_detectors(old: DetectorsSeen, new: DetectorsSeen, accepted: Set[str] =
 
 
 def changed_fields(old: Iterable[Detector], new: Iterable[Detector]) -> list[str]:
-    """Name the fields of an adapter's record in which the second run differs, such as ``version`` and ``weights``."""
-    one, other = ([msgspec.to_builtins(detector.record) for detector in detectors] for detectors in (old, new))
-    return [name for name in AdapterRecord.__struct_fields__ if _set(one, name) != _set(other, name)]
+    """Name what differs in the second run: fields of an adapter's record, such as ``version``, and ``model`` of answers."""
+    sides = [list(detectors) for detectors in (old, new)]
+    one, other = ([msgspec.to_builtins(detector.record) for detector in detectors] for detectors in sides)
+    names = [name for name in AdapterRecord.__struct_fields__ if _set(one, name) != _set(other, name)]
+    was, now = ({detector.model for detector in detectors} - {None} for detectors in sides)  # not every answer names it
+    return [*names, *([MODEL] if was and now and was != now else [])]
 
 
 def _is_accepted(name: str, accepted: Set[str]) -> bool:

@@ -22,10 +22,13 @@ from pytest_benchbench.reports.listings import identity_of, order_of
 from pytest_benchbench.reports.ordering import Listing
 from pytest_benchbench.reports.paired_lines import CHANGES, PairedLines
 from pytest_benchbench.reports.paired_rows import IDENTITY, ComparedRows, Key, RowKind
-from pytest_benchbench.statistics.classification import RELEASE_THRESHOLD
+from pytest_benchbench.reports.score_changes import ScoreChanges
 
 LISTED = ("newly_wrong", "newly_right", "lost", "gained", "verdict_lost", "verdict_new", "conflicting")
 """The changes whose rows are named one by one."""
+
+MOVED = 100
+"""How many of the scores that moved most are named."""
 
 _TOLD_AFTER = 1000
 """Rows after which progress is told again."""
@@ -101,10 +104,11 @@ class RowComparison:
         """Give what was found.
 
         Returns:
-            A JSON document with the sections ``rows`` (how many are paired, and which have no partner), ``threshold`` (by
-            which scores of labelled rows are held against their labels; ``None`` without such rows), ``changes`` (how many
-            became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``detectors`` (what stood
-            behind the answers, and which fields differ) and ``time`` (see ``call_times``).
+            A JSON document with the sections ``rows`` (how many are paired, and which have no partner), ``thresholds`` (by
+            which scores of labelled rows are held against their labels, by the kind of their manifest), ``changes`` (how
+            many became what, and which), ``lines`` (paired statistics, see ``PairedLines.lines``), ``scores`` (of two runs:
+            which scores moved, see ``ScoreChanges``), ``detectors`` (what stood behind the answers, and which fields
+            differ) and ``time`` (see ``call_times``).
         """
         pairs, (old, new), became = self._pairs, self._sides, self._became
         return {
@@ -113,9 +117,10 @@ class RowComparison:
                 "only_in_old": self._alone(old, pairs.only_old),
                 "only_in_new": self._alone(new, pairs.only_new),
             },
-            "threshold": RELEASE_THRESHOLD if self._has_judged_scores() else None,
+            "thresholds": {kind: SIDES[kind].threshold for kind in sorted(self._rows.labelled)},
             "changes": {"counts": became.counts(), **self._changed(became)},
             "lines": list(became.lines()),
+            "scores": None if old is new else self._moved_scores(),
             "detectors": [
                 _detector(adapter, old.detectors, new.detectors)
                 for adapter in sorted({*old.detectors.by_adapter, *new.detectors.by_adapter})
@@ -127,8 +132,16 @@ class RowComparison:
     def _became(self) -> PairedLines:
         return PairedLines(self._rows, self._pairs)
 
-    def _has_judged_scores(self) -> bool:
-        return any(kind.standing == "scored" and kind.judged is not None for kind in self._rows.kinds)
+    def _moved_scores(self) -> dict[str, Any]:
+        """Say how scores moved, and which moved most; two adapters' scores need not be on one scale."""
+        changes = ScoreChanges(self._rows, self._pairs)
+        most = changes.largest(MOVED)
+        most = most[np.argsort(self._rows.ordinals()[self._pairs.new[most]], kind="stable")]
+        listing = Listing()
+        for place, row in zip(most.tolist(), self._rows_at(self._sides[1], self._pairs.new[most]), strict=True):
+            old, new = changes.scores_of(place)
+            listing.add((-abs(new - old), order_of(row)), {**identity_of(row), "old": old, "new": new})
+        return {"lines": list(changes.lines()), "moved": changes.moved, "largest": listing.document()["listed"]}
 
     def _alone(self, side: ComparedSide, places: NDArray[np.intp]) -> dict[str, Any]:
         listing = Listing()
@@ -149,8 +162,8 @@ class RowComparison:
                 **identity_of(row),
                 "artifact_sha256": row.artifact.sha256,
                 "expected": facet(row, "expected") or side,
-                "old": _answer(kinds[of_rows[pairs.old[place]]], side),
-                "new": _answer(kinds[of_rows[pairs.new[place]]], side),
+                "old": _answer(kinds[of_rows[pairs.old[place]]], row.kind, side),
+                "new": _answer(kinds[of_rows[pairs.new[place]]], row.kind, side),
                 "reason": error.message if error else row.detection.reason,
                 **({} if side is None else {"score": row.detection.score}),
             }
@@ -177,11 +190,11 @@ class RowComparison:
                     return
 
 
-def _answer(kind: RowKind, label: str | None) -> str:
+def _answer(kind: RowKind, manifest_kind: str, label: str | None) -> str:
     """Say what a row was found to be: by its label, where its score is held against one."""
     if label is None or kind.standing != "scored" or kind.judged is None:
         return kind.standing
-    return label if kind.judged == "right" else SIDES[label == SIDES[0]]
+    return label if kind.judged == "right" else SIDES[manifest_kind].other(label)
 
 
 def _teller(progress: Callable[[int], None] | None) -> Callable[[SettledRow], None]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.reports.escaping import plain
-from pytest_benchbench.reports.labelled_answers import SIDES
+from pytest_benchbench.reports.labelled_answers import NAMES, SIDES
 from pytest_benchbench.reports.regressions import line_name
 from pytest_benchbench.reports.wording import where
 
-_EXPECTED = ("detected", "not_detected", *SIDES)
+_EXPECTED = ("detected", "not_detected", *NAMES)
 
 NAMED = 10
 """How many rows of a kind are named; all up to 1,000 are in the JSON."""
@@ -61,8 +61,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"{rows['paired']} pairs of rows{told}"
     for name, listing in () if is_adapters else alone.items():
         yield from _listed(f"only in {name}", listing, _alone)
-    if (threshold := document["threshold"]) is not None:
-        yield f"labelled rows: a score of at least {threshold:g} calls an image AI"
+    for kind, threshold in document["thresholds"].items():
+        yield f"labelled rows: a score of at least {threshold:g} calls {SIDES[kind].thing} AI"
     titles = _TITLES_OF_ADAPTERS if is_adapters else _TITLES
     for change, title in titles.items():
         yield from _listed(title.format(old=old, new=new), document["changes"][change], _flip)
@@ -70,6 +70,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"scored, and held against nothing: {scored}; no rule decides about them"
     for line in document["lines"]:
         yield from _statistics(line)
+    yield from _scores(document["scores"])
     for line in document["time"]:
         yield _time(line)
     if (memory := document.get("memory")) is not None:
@@ -126,6 +127,17 @@ def _unit(name: str, unit: Mapping[str, Any]) -> str:
     return (
         f"  {name}: {old['k']} -> {new['k']} of {unit['n']} ({told}); {unit['better']} better, {unit['worse']} worse{test}"
     )
+
+
+def _scores(scores: Mapping[str, Any] | None) -> Iterator[str]:
+    if scores is None or not scores["moved"]:
+        return
+    for line in scores["lines"]:
+        if line["moved"]:
+            params = f"[{line['params']}]" if line["params"] else ""
+            told = f"on average {line['mean_change']:+.4g}, at most {line['largest_change']:+.4g}"
+            yield f"scores of {line['adapter']}{params}: {line['moved']} of {line['n']} moved, {told}"
+    yield from (f"  {_row(entry)}: score {entry['old']:.6g} -> {entry['new']:.6g}" for entry in scores["largest"][:NAMED])
 
 
 def _time(line: Mapping[str, Any]) -> str:

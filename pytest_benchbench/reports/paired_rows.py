@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from math import nan
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -95,14 +96,16 @@ class Pairs:
 
 
 class ComparedRows:
-    """Takes the settled rows of both sides, one after the other. Memory: 73 bytes a row.
+    """Takes the settled rows of both sides, one after the other. Memory: 81 bytes a row.
 
     Attributes:
         kinds: Every kind that was seen.
+        labelled: The kinds of manifest of which a score was held against its label.
     """
 
     def __init__(self) -> None:
         self.kinds: list[RowKind] = []
+        self.labelled: set[str] = set()
         self._numbers: dict[RowKind, int] = {}
         self._told: dict[Hashable, int] = {}
         self._of_rows = array("I")
@@ -113,6 +116,7 @@ class ComparedRows:
         self._artifacts = array("Q")
         self._bases = bytearray()
         self._elapsed = array("d")
+        self._scores = array("d")
         self._ordinals = array("I")
 
     def taker(self, key: Key) -> Callable[[SettledRow], None]:
@@ -137,6 +141,7 @@ class ComparedRows:
         self._artifacts.append(_artifact(row))
         self._bases += base_digest(row)
         self._elapsed.append(row.detection.adapter_elapsed_ms or 0.0)
+        self._scores.append(nan if row.detection.score is None else row.detection.score)
 
     def _kind(self, settled: SettledRow) -> int:
         row = settled.row
@@ -152,6 +157,8 @@ class ComparedRows:
             return self._number(_kind_of(settled))
         if number is None:
             number = self._told[told] = self._number(_kind_of(settled))
+            if told[-1] is not None:
+                self.labelled.add(row.kind)
         return number
 
     def _number(self, kind: RowKind) -> int:
@@ -213,6 +220,10 @@ class ComparedRows:
     def elapsed(self) -> NDArray[np.float64]:
         """Give the time of each row in milliseconds; it counts where the kind has a call."""
         return np.array(self._elapsed, dtype=np.float64)
+
+    def scores(self) -> NDArray[np.float64]:
+        """Give the score of each row, NaN where there is none; it counts where the kind's standing is ``scored``."""
+        return np.array(self._scores, dtype=np.float64)
 
     def ordinals(self) -> NDArray[np.uint32]:
         """Say which settled row of its file each row is, from 0."""
