@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
@@ -324,13 +325,25 @@ def parse_config(data: bytes, *, name: str) -> OnnxConfig:
         config = parse_struct(data, OnnxConfig, name=name, limit=MAX_CONFIG_BYTES)
     except YamlError as error:
         raise OnnxConfigError(str(error)) from None
-    paths = [("model.path", config.model.path)]
-    paths += [(f"{block}.path", file.path) for block in ("calibrator", "fusion") if (file := getattr(config, block))]
-    paths += [(f"model.external_data[{i}].path", file.path) for i, file in enumerate(config.model.external_data)]
+    check_paths(
+        config.model,
+        [(f"{block}.path", file.path) for block in ("calibrator", "fusion") if (file := getattr(config, block))],
+        name=name,
+    )
+    return config
+
+
+def check_paths(model: ModelFile, others: Iterable[tuple[str, str]], *, name: str) -> None:
+    """Check the paths of a model's files, and others that are given with their fields.
+
+    Raises:
+        OnnxConfigError: One is not relative, or leads external data away from the model.
+    """
+    paths = [("model.path", model.path), *others]
+    paths += [(f"model.external_data[{i}].path", file.path) for i, file in enumerate(model.external_data)]
     for field, path in paths:
         parts = PurePosixPath(path)
         if parts.is_absolute() or "\\" in path or "\0" in path:
             raise OnnxConfigError(f"{name}: {field}: expected a path relative to this file, with / between its parts")
         if field.startswith("model.external_data") and ".." in parts.parts:
             raise OnnxConfigError(f"{name}: {field}: external data lies beside the model, without '..'")
-    return config

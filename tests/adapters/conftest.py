@@ -288,3 +288,91 @@ def ai_text() -> str:
         "Additionally, organizations that prioritize transparency tend to cultivate a robust culture of innovation. In "
         "conclusion, embracing a comprehensive approach to communication is crucial for long-term success. "
     )
+
+
+class TextModels:
+    """Writes a tiny classifier with its tokenizer and YAML into a folder; ``config`` is to be changed before ``write``.
+
+    The network looks up ``table`` (vocabulary, 2) for each token and gives the mean over those that the mask keeps.
+    """
+
+    WORDS = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "the", "of", "delve", "tapestry", "whale", "sea")
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.table = np.random.default_rng(7).normal(size=(len(self.WORDS), 2)).astype(np.float32)
+        self.config = {
+            "schema_version": 1,
+            "type": "text-classifier",
+            "version": "tiny-1",
+            "model": {"path": "model.onnx"},
+            "tokenizer": {"path": "tokenizer.json"},
+            "output": {"name": "logits", "kind": "softmax", "labels": ["human", "ai"], "ai": "ai"},
+            "tokens": {"maximum": 8, "beyond": "truncate"},
+        }
+
+    def model(self, *, integer="INT64", length="L", types=False, mask=True, squeeze=True, batch="N"):
+        from onnx import TensorProto, helper, numpy_helper
+
+        element = getattr(TensorProto, integer)
+        names = ["input_ids", *(["attention_mask"] if mask else []), *(["token_type_ids"] if types else [])]
+        nodes = [helper.make_node("Gather", ["table", "input_ids"], ["looked"])]
+        if mask:
+            nodes += [
+                helper.make_node("Cast", ["attention_mask"], ["m"], to=TensorProto.FLOAT),
+                helper.make_node("Unsqueeze", ["m", "two"], ["m3"]),
+                helper.make_node("Mul", ["looked", "m3"], ["kept"]),
+                helper.make_node("ReduceSum", ["kept", "one"], ["sum"], keepdims=0),
+                helper.make_node("ReduceSum", ["m", "one"], ["count"], keepdims=1),
+                helper.make_node("Div", ["sum", "count"], ["logits" if squeeze else "mean"]),
+            ]
+        else:
+            nodes += [helper.make_node("ReduceMean", ["looked"], ["logits" if squeeze else "mean"], axes=[1], keepdims=0)]
+        if not squeeze:
+            nodes += [helper.make_node("Unsqueeze", ["mean", "one"], ["logits"])]
+        numbers = {"one": np.array([1], np.int64), "two": np.array([2], np.int64), "table": self.table}
+        graph = helper.make_graph(
+            nodes,
+            "tiny",
+            [helper.make_tensor_value_info(name, element, (batch, length)) for name in names],
+            [helper.make_tensor_value_info("logits", TensorProto.FLOAT, None)],
+            [numpy_helper.from_array(value, name) for name, value in numbers.items()],
+        )
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        made.ir_version = 8
+        return made.SerializeToString(deterministic=True)
+
+    def tokenizer(self):
+        """Words between ``[CLS]`` and ``[SEP]``, with padding and truncation of its own, which are not to be heeded."""
+        from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+        numbers = {word: number for number, word in enumerate(self.WORDS)}
+        tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+        )
+        tokenizer.enable_padding(length=64, pad_id=2)
+        tokenizer.enable_truncation(max_length=3)
+        return tokenizer.to_str().encode()
+
+    def ids(self, words):
+        """What the tokenizer gives for words, without a limit."""
+        known = {word: number for number, word in enumerate(self.WORDS)}
+        return [0, *(known.get(word, 3) for word in words), 1]
+
+    def write(self, model=None, tokenizer=None):
+        files = {"model": model or self.model(), "tokenizer": self.tokenizer() if tokenizer is None else tokenizer}
+        for name, data in files.items():
+            (self.folder / self.config[name]["path"]).write_bytes(data)
+            self.config[name]["sha256"] = hashlib.sha256(data).hexdigest()
+        path = self.folder / "classifier.yaml"
+        path.write_text(json.dumps(self.config))  # JSON is YAML
+        return path
+
+
+@pytest.fixture
+def text_models(tmp_path):
+    for package in ("onnx", "onnxruntime", "tokenizers"):
+        pytest.importorskip(package)
+    return TextModels(tmp_path)

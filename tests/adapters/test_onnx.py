@@ -16,7 +16,7 @@ from pytest_benchbench import AdapterUnavailable, DetectionError, Sample
 from pytest_benchbench.adapters.calibrator import Calibrator, CalibratorError
 from pytest_benchbench.adapters.fusion import FusionError
 from pytest_benchbench.adapters.onnx import FIXTURE_SHA256, Onnx, OnnxOptions
-from pytest_benchbench.adapters.onnx_session import CPU
+from pytest_benchbench.adapters.onnx_opening import CPU
 from pytest_benchbench.adapters.onnx_structure import OnnxModelError
 from pytest_benchbench.adapters.pool import AdapterChoice, AdapterOptionError
 from pytest_benchbench.artifacts.image import decode_image

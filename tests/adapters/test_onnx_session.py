@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from pytest_benchbench import AdapterUnavailable
-from pytest_benchbench.adapters import onnx_session
+from pytest_benchbench.adapters import onnx_opening, onnx_session
 from pytest_benchbench.adapters.onnx_config import load_config
-from pytest_benchbench.adapters.onnx_session import CPU, OnnxNetwork
+from pytest_benchbench.adapters.onnx_opening import CPU
+from pytest_benchbench.adapters.onnx_session import OnnxNetwork
 from pytest_benchbench.adapters.onnx_structure import OnnxModelError
 
 AZURE = "AzureExecutionProvider"
@@ -85,9 +86,9 @@ def test_other_bytes_are_refused_before_they_are_loaded(onnx_models):
 def test_a_model_may_not_be_larger_than_the_bound(onnx_models, monkeypatch):
     model = onnx_models.mean_red()
     config = onnx_models.write(model)
-    monkeypatch.setattr(onnx_session, "MAX_MODEL_BYTES", len(model))
+    monkeypatch.setattr(onnx_opening, "MAX_MODEL_BYTES", len(model))
     network(config)
-    monkeypatch.setattr(onnx_session, "MAX_MODEL_BYTES", len(model) - 1)
+    monkeypatch.setattr(onnx_opening, "MAX_MODEL_BYTES", len(model) - 1)
     with pytest.raises(AdapterUnavailable, match=f"has more than the {len(model) - 1} bytes"):
         network(config)
 
@@ -167,7 +168,7 @@ def test_a_provider_that_cannot_run_the_model_alone_is_not_helped_by_the_process
 
     if AZURE not in onnxruntime.get_available_providers():
         pytest.skip("this build has the processor alone")
-    monkeypatch.setattr(onnx_session, "_REMOTE_PROVIDERS", frozenset())  # it runs no operator at all, which serves here
+    monkeypatch.setattr(onnx_opening, "_REMOTE_PROVIDERS", frozenset())  # it runs no operator at all, which serves here
     config = onnx_models.write(onnx_models.mean_red())
     with pytest.raises(AdapterUnavailable, match=f"the model does not run on {AZURE} alone: "):
         network(config, provider=AZURE)

@@ -58,7 +58,8 @@ def test_a_sample_without_a_decoded_text_is_a_fault_of_the_caller():
 def test_importing_an_adapter_imports_none_of_its_packages():
     heavy = ("zippy", "lmscan", "onnxruntime", "tokenizers", "brotli")
     program = (
-        "import sys, pytest_benchbench.adapters.zippy, pytest_benchbench.adapters.lmscan\n"
+        "import sys, pytest_benchbench.adapters.zippy, pytest_benchbench.adapters.lmscan, "
+        "pytest_benchbench.adapters.text_onnx\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
