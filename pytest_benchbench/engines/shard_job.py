@@ -7,15 +7,16 @@ import platform
 import re
 import secrets
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
 import pytest_benchbench
 from pytest_benchbench.engines import EngineError, UnfetchableError
 from pytest_benchbench.engines.artifact_cache import source_digest
-from pytest_benchbench.engines.artifact_source import confined_name, is_folder, open_source
+from pytest_benchbench.engines.artifact_source import ArtifactSource, confined_name, is_folder, open_source
 from pytest_benchbench.evidence.environment import kernel_sha256
+from pytest_benchbench.manifests.golden_set_hash import digest_path
 from pytest_benchbench.manifests.sharding import MAX_SHARDS, Shard
 
 SET_BY_THE_ENGINE = ("--bench-shard", "--bench-run-dir", "--bench-resume", "--bench-retry", "--bench-gate")
@@ -57,7 +58,7 @@ class ShardJob(msgspec.Struct, frozen=True):
         artifacts: Where manifests and artifacts are fetched from; ``None`` where the paths of the arguments are used as they
             are.
         cache: The folder of fetched files on the workers; ``None`` for the user's own cache.
-        manifests: What is fetched of ``artifacts`` first.
+        manifests: What is fetched of ``artifacts`` first: the manifests, then the digests that freeze golden sets.
     """
 
     run: str
@@ -211,4 +212,13 @@ def _pin(artifacts: str, arguments: Sequence[str]) -> tuple[PinnedManifest, ...]
             pinned.append(PinnedManifest(confined_name(name), source_digest(source, name)))
         except UnfetchableError as error:
             raise EngineError(f"--manifest={name}{error}") from None
-    return tuple(pinned)
+    return tuple(pinned + [_pin_digest(source, one.name) for one in pinned if one.name.endswith(".json")])
+
+
+def _pin_digest(source: ArtifactSource, golden_set: str) -> PinnedManifest:
+    """Hash the digest that stands beside a golden set, without which no shard would run it."""
+    name = digest_path(PurePosixPath(golden_set)).as_posix()
+    try:
+        return PinnedManifest(name, source_digest(source, name))
+    except UnfetchableError as error:
+        raise EngineError(f"--manifest={golden_set}: {name}{error}") from None

@@ -91,8 +91,9 @@ class WithheldTexts:
 
 def _ways_of_writing(text: str) -> set[str]:
     """Give a text as it is, without white space around it, on one line, and escaped as Python and JSON do."""
+    text = text.strip()
     escaped = (repr(text)[1:-1], ascii(text)[1:-1], json.dumps(text)[1:-1], repr(text.encode())[2:-1])
-    return set(map(_folded, (text, text.strip(), " ".join(text.split()), *escaped)))
+    return set(map(_folded, (text, " ".join(text.split()), *escaped)))
 
 
 def _folded(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import TypeVar
 
 from pytest_benchbench.manifests.faults import ManifestError, refused, shown_text
 from pytest_benchbench.manifests.regular_files import open_regular
@@ -17,12 +18,14 @@ _MAX_BYTES = 4096 + 80
 _LINE = re.compile(rb"([0-9A-Fa-f]{64})(?: [ *]([^\r\n]+))?\r?\n?")
 """A digest in hex, as ``sha256sum`` writes it with the name of the file, or alone."""
 
+_AnyPath = TypeVar("_AnyPath", bound=PurePath)
+
 
 class NotFrozenError(Exception):
     """What stands beside a golden set is no digest of it; the message says why, without the place."""
 
 
-def digest_path(golden_set: Path) -> Path:
+def digest_path(golden_set: _AnyPath) -> _AnyPath:
     """Say where the digest of a golden set stands: ``golden-set-v1.sha256`` for ``golden-set-v1.json``."""
     return golden_set.with_suffix(SUFFIX)
 
@@ -49,9 +52,7 @@ def frozen_digest(golden_set: Path) -> str | None:
         raise NotFrozenError(f"cannot be read: {error.strerror or error}") from None
     match = _LINE.fullmatch(text)
     if match is None:
-        raise NotFrozenError(
-            "has another form: expected one line, 64 hex digits and the file's name, as sha256sum writes it"
-        )
+        raise NotFrozenError("is not one line of 64 hex digits and the file's name, as sha256sum writes it")
     if match[2] is not None and os.fsdecode(match[2]) != golden_set.name:
         raise NotFrozenError(f"is about {shown_text(os.fsdecode(match[2]))}, not about {golden_set.name}")
     return match[1].decode().lower()

@@ -118,6 +118,7 @@ def _check_head(document: JsonDocument, log: FaultLog) -> None:
     problems: list[Problem] = [problem for element in document.members.values() for problem in element.problems]
     spoiled = {_root(name) for name, _ in problems}
     if document.elements is not None:
+        values[SAMPLES] = document.elements
         spoiled.add(SAMPLES)
     if document.elements == []:
         problems.append((SAMPLES, "empty: a golden set has at least one sample"))

@@ -145,7 +145,9 @@ def manifest_finder(manifests: Sequence[Mapping[str, Any]], directory: Path | No
     return find
 
 
-def _from_workspace(path: str, directory: Path | None, workspace: str | None) -> str | None:
+def _from_workspace(path: str | None, directory: Path | None, workspace: str | None) -> str | None:
+    if path is None:  # of merged runs that named it by several paths
+        return None
     if directory is not None and workspace:
         path = os.path.relpath(os.path.realpath(directory / path), os.path.realpath(workspace))
     path = os.path.normpath(path).replace(os.sep, "/")

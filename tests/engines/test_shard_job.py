@@ -55,6 +55,14 @@ def test_fetched_manifests_are_pinned_for_all_shards(tmp_path):
     assert jobs[1].arguments == ("--manifest=sets//cases.jsonl",)
 
 
+def test_the_digest_of_a_golden_set_is_fetched_after_all_manifests(tmp_path):
+    for name in ("golden-v1.json", "golden-v1.sha256", "cases.jsonl"):
+        (tmp_path / name).write_bytes(name.encode())
+    (job,) = plan(1, "--manifest=golden-v1.json", "--manifest=cases.jsonl", artifacts=str(tmp_path))
+    assert [pinned.name for pinned in job.manifests] == ["golden-v1.json", "cases.jsonl", "golden-v1.sha256"]
+    assert job.manifests[2].sha256 == hashlib.sha256(b"golden-v1.sha256").hexdigest()
+
+
 def test_a_folder_is_handed_on_as_an_absolute_path(tmp_path, monkeypatch):
     (tmp_path / "cases.jsonl").write_bytes(b"rows")
     monkeypatch.chdir(tmp_path)
@@ -70,10 +78,12 @@ def test_a_folder_is_handed_on_as_an_absolute_path(tmp_path, monkeypatch):
         (["--manifest=none.jsonl"], "--manifest=none.jsonl: there is no such file"),
         (["--manifest=../cases.jsonl"], "--manifest=../cases.jsonl leaves"),
         (["--manifest=cases.jsonl", "--bench-artifact-root=x"], "--bench-artifact-root: "),
+        (["--manifest=golden.json"], "--manifest=golden.json: golden.sha256: there is no such file"),
     ],
 )
 def test_a_manifest_that_cannot_be_fetched(tmp_path, arguments, said):
     (tmp_path / "cases.jsonl").write_bytes(b"rows")
+    (tmp_path / "golden.json").write_bytes(b"{}")
     with pytest.raises(EngineError) as caught:
         plan(1, *arguments, artifacts=str(tmp_path))
     assert str(caught.value).startswith(said)

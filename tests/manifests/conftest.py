@@ -45,6 +45,46 @@ def dataset_row(**changes):
     } | changes
 
 
+def golden_sample(**changes):
+    """A generated sample, or a human one where ``label`` says so; a field that is ``None`` is left out."""
+    label = changes.get("label", "ai")
+    origins = {
+        "ai": {"kind": "ai", "model": "template-1", "date": "2026-04-16", "prompt": "Describe a harbour."},
+        "human": {
+            "kind": "human",
+            "source": "https://example.org/book",
+            "date": "1813",
+            "license": "CC0-1.0",
+            "termsChecked": "2026-04-16",
+        },
+    }
+    sample = {
+        "id": f"{label}-01",
+        "split": "holdout",
+        "category": "essay",
+        "label": label,
+        "text": f"The harbour lay quiet in the morning, said {changes.get('id', 'one')}.",
+        "provenance": origins.get(label, origins["ai"]),
+        "labelOwner": "A. Owner",
+        "labelSource": "provenance",
+        "borderline": False,
+        "reviewers": ["A. Reader"],
+    } | changes
+    return {name: value for name, value in sample.items() if value is not None}
+
+
+def golden_document(*samples, **changes):
+    document = {
+        "schema_version": 1,
+        "name": "harbours",
+        "version": "v1",
+        "status": "example",
+        "licenses": ["CC0-1.0"],
+        "samples": list(samples),
+    } | changes
+    return {name: value for name, value in document.items() if value is not None}
+
+
 class Desk:
     """Writes manifests into a directory and reads them."""
 
@@ -104,3 +144,13 @@ def row():
 @pytest.fixture(scope="session")
 def image():
     return dataset_row
+
+
+@pytest.fixture(scope="session")
+def sample():
+    return golden_sample
+
+
+@pytest.fixture(scope="session")
+def golden():
+    return golden_document

@@ -1,10 +1,11 @@
+import json
+
 import pytest
 
 SHAPES = (
     "a watermark row has schema_version and case_id, a dataset row has baseId and label, "
     "a golden set is a JSON object with samples"
 )
-GOLDEN = "cases.jsonl: a golden set: this version reads watermark and dataset manifests"
 
 
 def test_the_first_row_tells_the_kind(desk, row, image):
@@ -12,12 +13,16 @@ def test_the_first_row_tells_the_kind(desk, row, image):
     assert desk.read_rows(image()).kind == "dataset"
 
 
-@pytest.mark.parametrize(
-    "document",
-    [b'{"samples":[]}\n', b'{\n  "name": "set",\n  "samples": [\n    {"id": "a"}\n  ]\n}\n', b'\xef\xbb\xbf{"samples":[]}'],
-)
-def test_a_golden_set_is_recognised_and_refused(desk, document):
-    assert desk.faults_of(desk.write_bytes(document)) == [GOLDEN]
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_golden_set_is_recognised_however_it_is_written(desk, golden, sample, indent, mark):
+    document = mark + json.dumps(golden(sample()), indent=indent).encode()
+    assert desk.read(desk.write_bytes(document, name="golden.json")).kind == "golden-set"
+
+
+def test_a_broken_golden_set_is_refused_for_what_is_broken(desk):
+    document = b'{\n  "samples": [\n    {"id": "a"},\n  ]\n}\n'
+    assert desk.faults_of(desk.write_bytes(document)) == ["cases.jsonl:4: not JSON at column 3: Expecting value"]
 
 
 @pytest.mark.parametrize("line", ['{"id":"a"}', "{}"])

@@ -130,6 +130,11 @@ def test_manifests_are_found_from_the_root_of_the_repository(tmp_path, path, dir
     assert (find("cases.jsonl"), find("other.jsonl")) == (place, None)
 
 
+def test_a_manifest_that_merged_runs_name_by_several_paths_is_not_found(tmp_path):
+    find = manifest_finder([{"name": "cases.jsonl", "path": None}], tmp_path, {"GITHUB_WORKSPACE": str(tmp_path)})
+    assert find("cases.jsonl") is None
+
+
 def test_an_absolute_path_inside_is_found_and_a_name_of_two_is_not(tmp_path):
     environment = {"GITHUB_WORKSPACE": str(tmp_path)}
     find = manifest_finder([manifest(f"{tmp_path}/a/cases.jsonl")], tmp_path, environment)

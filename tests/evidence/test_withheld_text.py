@@ -1,0 +1,67 @@
+"""Whatever quotes a text, in whatever spelling, comes out without it, and everything else as it was."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+from pytest_benchbench.evidence.observation import DetectionRecord
+from pytest_benchbench.evidence.withheld_text import QUOTED, WITHHELD, WithheldTexts
+
+TEXT = "The harbour lay quiet,\nÜber dem Wasser hing Nebel.\n\t港は静かだった霧が水の上にかかっていた"
+
+
+@pytest.mark.parametrize("write", [str, repr, ascii, json.dumps, lambda text: repr(text.encode()), str.upper, str.lower])
+def test_however_a_text_is_written_nothing_of_it_is_left(write):
+    hidden = WithheldTexts([TEXT]).hide(f"cannot score {write(TEXT)}!")
+    assert hidden.startswith("cannot score ")
+    assert hidden.endswith("!")
+    assert len(hidden) < len("cannot score !") + 3 * len(WITHHELD)
+    for word in ("harbour", "Wasser", "Nebel", "静かだった", "\\u9759"):
+        assert word.lower() not in hidden.lower()
+
+
+def test_on_one_line():
+    assert WithheldTexts([TEXT]).hide(" ".join(TEXT.split())) == WITHHELD
+
+
+@given(st.text(min_size=QUOTED, max_size=40), st.text(max_size=20), st.text(max_size=20), st.data())
+def test_no_quotation_of_that_length_is_left(text, before, after, data):
+    begin = data.draw(st.integers(0, len(text) - QUOTED))
+    hidden = WithheldTexts([text]).hide(before + text[begin:] + after)
+    parts = {text[at : at + QUOTED] for at in range(len(text) - QUOTED + 1)}
+    assert not any(part in left for left in hidden.split(WITHHELD) for part in parts)
+
+
+@pytest.mark.parametrize("foreign", ["", "HTTP 429", "the answer has another shape: keys score, model"])
+def test_what_quotes_nothing_is_the_same_text(foreign):
+    assert WithheldTexts([TEXT]).hide(foreign) is foreign
+
+
+def test_a_short_text_is_hidden_as_a_whole():
+    withheld = WithheldTexts([" Ahoy! "])
+    assert withheld.hide("says Ahoy! loudly") == f"says {WITHHELD} loudly"
+    assert withheld.hide("says Ahoy") == "says Ahoy"
+
+
+def test_of_several_texts_none_is_quoted():
+    withheld = WithheldTexts(["Ahoy!", TEXT])
+    assert withheld.hide(f"{TEXT[:20]} and Ahoy!") == f"{WITHHELD} and {WITHHELD}"
+
+
+def test_an_answer_loses_what_quotes_and_keeps_what_names_the_detector():
+    scorer = {"model": "The harbour lay quiet", "raw": {"The harbour lay": ["harbour lay quiet,", 0.5]}, "words": 3}
+    answer = DetectionRecord("scored", 1.0, "warm", score=50.0, reason="The harbour lay", scorer=scorer)
+    hidden = WithheldTexts([TEXT]).hide_in_answer(answer)
+    assert (hidden.status, hidden.score, hidden.reason) == ("scored", 50.0, WITHHELD)
+    assert hidden.scorer == {"model": "The harbour lay quiet", "raw": {WITHHELD: [WITHHELD, 0.5]}, "words": 3}
+
+
+def test_a_name_that_is_no_name_is_hidden():
+    answer = DetectionRecord("scored", 1.0, "warm", scorer={"model": TEXT * 2})
+    assert "harbour" not in str(WithheldTexts([TEXT]).hide_in_answer(answer).scorer)
+
+
+def test_an_answer_that_tells_nothing_is_the_same():
+    answer = DetectionRecord("scored", 1.0, "warm", score=50.0)
+    assert WithheldTexts([TEXT]).hide_in_answer(answer) is answer
