@@ -59,7 +59,7 @@ class GoldenSets:
             TuneRunError: The tune run is about something else.
         """
         self._reckoned = split_results(self._rows.splits(), manifests, self._asked, self._seen)
-        return {"golden_sets": msgspec.to_builtins(self._reckoned)} if self._reckoned else {}
+        return {"golden_sets": _plain(self._reckoned)} if self._reckoned else {}
 
     def timing(self) -> dict[str, Any]:
         """Give the part ``detector_timing``: for each of ``results`` what the calls of its detectors took, by alias."""
@@ -68,7 +68,7 @@ class GoldenSets:
                 "golden_set": found.sha256,
                 **({} if found.run is None else {"run": found.run}),
                 "detectors": {
-                    alias: msgspec.to_builtins(calls_of(answered.calls, answered.untimed))
+                    alias: _plain(calls_of(answered.calls, answered.untimed))
                     for alias, answered in found.by_alias().items()
                 },
             }
@@ -90,3 +90,8 @@ class GoldenSets:
         if self.run is not None or len(self._reckoned) != 1:
             return None
         return benchmark_document(self._reckoned[0], self._rows.splits()[0], run, evidence_sha256, lacks)
+
+
+def _plain(value: Any) -> Any:
+    """Give structs as JSON has them: tuples as lists."""
+    return msgspec.json.decode(msgspec.json.encode(value))
