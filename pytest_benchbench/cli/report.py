@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,12 @@ def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str,
     return tuple(pairs)
 
 
+def _rate(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and isnan(value):  # no bound of a range keeps it out
+        raise click.BadParameter("nan is no rate")
+    return value
+
+
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, path_type=Path))
 @click.option("--output-dir", required=True, type=click.Path(path_type=Path), help="New folder for the report.")
@@ -94,6 +101,7 @@ def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str,
 @click.option(
     "--target-fpr",
     type=click.FloatRange(0, 1, max_open=True),
+    callback=_rate,
     help="Of text detectors: give the true-positive rate at this false-positive rate; needs --tune-run.",
 )
 @click.option(
