@@ -45,7 +45,8 @@ def _choices(context: click.Context, parameter: click.Parameter, value: Iterable
 def command(as_json: bool, rules: bool, choices: dict[str, AdapterChoice], checked: str | None) -> None:
     """Say for each known adapter whether it can be asked on this machine, and what is missing otherwise.
 
-    verified: a known mark was detected with these very weights, by the tests of the adapter or by --check in this project.
+    verified: a known mark was detected, or a known text scored as expected, with these very weights, by the tests of the
+    adapter or by --check in this project.
     wired: the code path is tested, these weights were never seen.
 
     Every available adapter is really loaded: its packages imported, its weights read and their digests checked. Adapters

@@ -27,6 +27,9 @@ from pytest_benchbench.validation.shingles import SHINGLE_WORDS
 
 INCOMPLETE = 21
 
+_PASSED_OVER_TOLD = 20
+"""Files that were not looked into, in lines for people, those that may be a text first; JSON has more of them."""
+
 _SAID = {
     "id": "its id",
     "text": "its text, word for word",
@@ -156,9 +159,10 @@ def _tell(located: LocatedSet, holdout: Holdout, found: Search) -> None:
         click.echo(f"{shown_text(each.file)}:{each.overlap.line}: {shown(each.overlap.sample)}: {_said(each)}")
     if (more := found.total - len(found.overlaps)) > 0:
         click.echo(f"... and {more} more overlaps")
-    for passed in found.passed_over:
+    told = sorted(found.passed_over, key=lambda passed: not passed.is_gap)[:_PASSED_OVER_TOLD]
+    for passed in told:
         click.echo(f"{shown_text(passed.file)}: not looked into: {shown_text(passed.reason)}")
-    if (more := found.total_passed_over - len(found.passed_over)) > 0:
+    if (more := found.total_passed_over - len(told)) > 0:
         click.echo(f"... and {more} more files not looked into")
     for names, lack in (
         (holdout.without_text, "looked for by id alone"),
