@@ -33,3 +33,9 @@ def test_the_published_schema_of_summaries_is_what_report_prints():
     printed = CliRunner().invoke(main, ["report", "--summary-schema"])
     published = (SCHEMAS / "summary.schema.json").read_text(encoding="utf-8")
     assert printed.output == published, "see Documentation in CONTRIBUTING.md"
+
+
+def test_the_published_schema_of_benchmarks_is_what_report_prints():
+    printed = CliRunner().invoke(main, ["report", "--benchmark-schema"])
+    published = (SCHEMAS / "benchmark.schema.json").read_text(encoding="utf-8")
+    assert printed.output == published, "see Documentation in CONTRIBUTING.md"
