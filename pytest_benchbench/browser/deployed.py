@@ -25,7 +25,7 @@ from pytest_benchbench.browser.network_capture import CapturedRequest, NetworkCa
 from pytest_benchbench.browser.profile import LoadedProfile
 from pytest_benchbench.browser.profile_check import check_syntax
 from pytest_benchbench.browser.profile_steps import run_setup
-from pytest_benchbench.browser.tab import CALL_SECONDS
+from pytest_benchbench.browser.tab import CALL_SECONDS, Tab
 from pytest_benchbench.browser.traffic_log import TrafficLog
 from pytest_benchbench.browser.waves import Reading, Seen, run_wave, wait_until_ready
 
@@ -34,7 +34,7 @@ _SHOWN_REQUESTS = 3
 _QUIET_S = 0.2
 """How long after a wave requests are still waited for, seconds: what is sent off with an answer comes right behind it."""
 
-_MARK_AGAIN_S = 0.25
+_MARK_AGAIN_S = 0.05
 """How long a request is waited for in the log until it is made again, seconds: the browser writes some events at a time."""
 
 _LOGS = 1000
@@ -97,6 +97,7 @@ class DeployedExtension:
         self._wanted = wanted
         self._reading = Reading.of(wanted.profile.profile if wanted.profile else None)
         self._launched: LaunchedBrowser | None = None
+        self._marking: Tab | None = None  # an empty tab, which stays: opening one costs more than a request
         with ExitStack() as opening:
             self._open(opening)
             self._held = opening.pop_all()
@@ -196,16 +197,15 @@ class DeployedExtension:
         """Have the browser request something until that is in its log: all that was requested before is in it, too."""
         mark = self._server.mark()
         until = time.monotonic() + CALL_SECONDS
-        with self._reading_log(traffic), self._endpoint.open_tab() as tab:
-            try:
-                while True:
-                    tab.call("Page.navigate", url=mark)
-                    if traffic.reaches(mark, _MARK_AGAIN_S):
-                        return
-                    if time.monotonic() >= until:
-                        raise TrafficUnknown(f"what the browser sent is not known: its log is {CALL_SECONDS:g} s behind")
-            finally:
-                self._endpoint.close_tab(tab)
+        if self._marking is None or self._marking.gone is not None:
+            self._marking = self._endpoint.open_tab()
+        with self._reading_log(traffic):
+            while True:
+                self._marking.call("Page.navigate", url=mark)
+                if traffic.reaches(mark, _MARK_AGAIN_S):
+                    return
+                if time.monotonic() >= until:
+                    raise TrafficUnknown(f"what the browser sent is not known: its log is {CALL_SECONDS:g} s behind")
 
     def _check_log(self, traffic: TrafficLog) -> None:
         with self._reading_log(traffic):

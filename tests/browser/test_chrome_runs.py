@@ -20,6 +20,14 @@ DOCUMENTED = Path(__file__).parents[2] / "docs" / "chrome.md"
 PUPPET = Path(__file__).parent / "puppet"
 
 
+EXPOSED = {
+    *("evaluationMode", "result", "rawScore", "pixelScore", "provider", "decidedBy", "first", "profile", "transform"),
+    *("wallMs", "pipelineMs", "queueMs", "fetchMs", "hashMs", "decodeMs", "preprocessMs", "inferenceMs"),
+    *("cropCount", "cacheStatus", "modelSha256", "preprocessingVersion", "sha256", "submitBoot", "deliverBoot"),
+}
+"""What a row of the fixture extension says about its score."""
+
+
 @pytest.fixture(scope="module")
 def run(chromium, tmp_path_factory):
     """``run(samples, options, *arguments)``: run a dataset of samples; gives exit code, output, evidence by id, folder."""
@@ -72,6 +80,9 @@ def test_every_row_is_measured_by_what_is_deployed(by_contract, samples):
         scorer = row["detection"]["scorer"]
         assert row["outcome"] == "measured"
         assert (scorer["evaluationMode"], scorer["provider"], scorer["sha256"]) == ("deployed", "wasm", sample.sha256)
+        assert set(scorer) - {"tabHidden"} == EXPOSED
+        assert all(scorer[name] >= 0 for name in EXPOSED if name.endswith("Ms"))
+        assert (scorer["cropCount"], scorer["cacheStatus"], scorer["transform"]) == (5, "miss", "original")
     assert [row["batch"]["size"] for row in evidence.values()] == [3, 3, 3, 2, 2]
     assert sum(row["detection"]["scorer"]["first"] for row in evidence.values()) == 1
     assert (directory / "summary.json").is_file()

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import json
+import shutil
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from PIL import Image
 from pytest_benchbench.adapters.base import Sample
 from pytest_benchbench.browser.chrome import Chrome, ChromeOptions
 from pytest_benchbench.browser.endpoint import Endpoint
-from pytest_benchbench.browser.errors import BrowserError
+from pytest_benchbench.browser.errors import BrowserError, CheckFailed
 from pytest_benchbench.browser.launching import launch_browser
 
 PATIENCE = 120.0
@@ -158,3 +159,19 @@ def test_an_extension_that_cannot_answer_ends_every_image(started, build_extensi
     answers = adapter.detect_batch([picture(number) for number in range(3)])
     assert Counter(answer.status for answer in answers) == {status: 3}
     assert all(answer.reason for answer in answers)
+
+
+def test_an_extension_that_says_it_runs_on_something_else_is_refused(started, build_extension):
+    with pytest.raises(CheckFailed, match="the extension ran on webgpu, expected wasm"):
+        started(build_extension(misbehave=["wrong-provider"]))
+
+
+def test_the_extension_has_the_id_of_its_key_wherever_it_lies(chromium, build_extension, tmp_path):
+    elsewhere = shutil.copytree(build_extension(), tmp_path / "elsewhere")
+    key = base64.b64decode(json.loads((elsewhere / "manifest.json").read_bytes())["key"])
+    with (
+        launch_browser(chromium.executable, extension=elsewhere, runtime="wasm") as launched,
+        Endpoint(launched.port) as endpoint,
+    ):
+        (loaded,) = endpoint.extensions()
+    assert loaded.id == "".join("abcdefghijklmnop"[int(digit, 16)] for digit in hashlib.sha256(key).hexdigest()[:32])

@@ -87,12 +87,6 @@ def test_what_is_never_answered_is_a_timeout_that_says_who_fetched_it_and_others
     assert "fetched 1 times by the page, 0 times by the extension" in never.record["reason"]
 
 
-def test_an_expression_that_only_throws_is_named_where_the_time_is_over(show):
-    reading = profile_of("sources: {kept: {expression: nowhere.kept}}\nfields: {score: kept}\n")
-    (never,) = show([NEVER], reading=reading, timeout=1)
-    assert "the profile's expression of the source kept: ReferenceError: nowhere is not defined" in never.record["reason"]
-
-
 def test_what_breaks_the_contract_is_the_fault_of_its_own_row(show):
     seen = show([NO_JSON, TOO_LONG, SCORES])
     assert [type(one.fault) for one in seen] == [ContractError, ContractError, type(None)]
@@ -212,12 +206,18 @@ def test_an_expression_sees_the_world_of_the_extension(show):
 def test_an_expression_that_keeps_failing_is_named_when_time_is_over(show):
     text = "sources: {kept: {expression: nowhere.score}}\nfields: {score: kept}\n"
     (never,) = show([SCORES], reading=profile_of(text), timeout=2)
-    assert "ReferenceError: nowhere is not defined" in never.record["reason"]
+    assert "the profile's expression of the source kept: ReferenceError: nowhere is not defined" in never.record["reason"]
 
 
 def test_images_are_scrolled_into_view_where_the_profile_asks(show):
     tall = "page: {box: 4000, scroll: true, dwell_ms: 50}" + VERDICT
     assert [seen.record["score"] for seen in show([IN_SIGHT] * 4, reading=profile_of(tall))] == [0.5] * 4
+
+
+def test_a_whole_wave_is_in_sight_without_scrolling(show):
+    """As it is shown without a profile's saying so: extensions that wait for images to be in view see all of them."""
+    seen = show([IN_SIGHT] * MAX_WAVE, reading=profile_of(VERDICT), timeout=20)
+    assert [one.record["status"] for one in seen] == ["scored"] * MAX_WAVE
 
 
 def test_images_out_of_sight_wait_for_ever_without_scrolling(show):
