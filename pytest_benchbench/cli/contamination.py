@@ -143,7 +143,9 @@ def _added(base: str) -> list[Path | PassedOver]:
     here = Path.cwd()
     named = [path.relative_to(here) if path.is_relative_to(here) else path for path in added]
     links = [PassedOver(str(path), "a symbolic link, not followed", is_gap=False) for path in named if path.is_symlink()]
-    return [*links, *files_under(path for path in named if not path.is_symlink() and not path.is_dir())]
+    others = [path for path in named if not path.is_symlink()]
+    folders = [PassedOver(str(path), "a repository of its own", is_gap=False) for path in others if path.is_dir()]
+    return [*links, *folders, *files_under(path for path in others if not path.is_dir())]
 
 
 def _search(holdout: Holdout, files: Sequence[Path | PassedOver], rightful: Sequence[Path], max_bytes: int) -> Search:

@@ -20,6 +20,7 @@ GIT_SECONDS = 20.0
 PACKAGES = (
     *("pytest", "pytest-xdist", "numpy", "Pillow", "msgspec", "onnxruntime", "invisible-watermark"),
     *("av", "soundfile", "soxr", "c2pa-python", "torch", "resemble-perth", "audioseal", "trustmark", "videoseal"),
+    *("lmscan", "thinkst-zippy", "tokenizers"),
 )
 
 

@@ -27,13 +27,19 @@ _HEAD = 8192
 _GZIP = b"\x1f\x8b"
 _PACKED = {
     b"PK\x03\x04": "zip",
-    b"PAR1": "Parquet",
     b"\x28\xb5\x2f\xfd": "Zstandard",
     b"\xfd7zXZ\x00": "xz",
     b"BZh": "bzip2",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"ARROW1": "Arrow",
 }
+
+_PARQUET = b"PAR1"
+
+_ROWS_AT_ONCE = 256
+
+_MAX_ROW_GROUP = 4 << 30
+"""Bytes of a group of rows, unpacked, as the file itself states them."""
 
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 
@@ -112,7 +118,7 @@ def _under(path: Path) -> Iterator[Path | PassedOver]:
 def text_pieces(path: Path, *, max_bytes: int = MAX_BYTES, piece_bytes: int = _PIECE) -> Iterator[tuple[int, str, int]]:
     """Read the text of a file, UTF-8 or UTF-16 with a byte-order mark, plain or by gzip, in memory of some pieces.
 
-    What is no UTF-8 becomes a character that is part of no word.
+    What is no UTF-8 becomes a character that is part of no word. Of a Parquet file each row is a line, its texts are cells.
 
     Args:
         path: A regular file, or a link to one.
@@ -129,7 +135,9 @@ def text_pieces(path: Path, *, max_bytes: int = MAX_BYTES, piece_bytes: int = _P
         with open_regular(path) as file:
             head = file.read(_HEAD)
             file.seek(0)
-            if head.startswith(_GZIP):
+            if head.startswith(_PARQUET):
+                yield from _rows(file, max_bytes)
+            elif head.startswith(_GZIP):
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     head = unpacked.read(_HEAD)
                     unpacked.seek(0)
@@ -160,6 +168,49 @@ def _pieces(file: BinaryIO | gzip.GzipFile, head: bytes, max_bytes: int, piece_b
         line += text.count("\n", 0, cut)
         pending, unreported = text[cut:], 0
     yield line, pending + decoder.decode(b"", final=True), unreported
+
+
+def _rows(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, str, int]]:
+    """Read the texts of a Parquet file, those in lists and structures too.
+
+    Raises:
+        NotLookedInto: pyarrow is missing, or the file is damaged or too large.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise NotLookedInto(
+            "Parquet; pip install 'pytest-benchbench[parquet]' to have it looked into", is_gap=False
+        ) from None
+    try:
+        table = parquet.ParquetFile(file)
+        groups = range(table.metadata.num_row_groups)
+        if any(table.metadata.row_group(group).total_byte_size > _MAX_ROW_GROUP for group in groups):
+            raise NotLookedInto(f"Parquet with a row group of more than {_MAX_ROW_GROUP:,} bytes", is_gap=True)
+        line, total = 1, 0
+        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
+            rows = ["\t".join(" ".join(text.split()) for text in _texts(row)) for row in batch.to_pylist()]
+            text = "".join(f"{row}\n" for row in rows)
+            total += len(text)
+            if total > max_bytes:
+                raise NotLookedInto(f"more than {max_bytes:,} bytes", is_gap=True)
+            yield line, text, len(text)
+            line += len(rows)
+    except (pyarrow.ArrowException, ArithmeticError, LookupError) as error:  # of dates that Python or its zones do not have
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise NotLookedInto(f"damaged Parquet: {said[:200]}", is_gap=True) from None
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _encoding(head: bytes) -> str:

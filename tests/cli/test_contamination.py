@@ -177,11 +177,15 @@ def test_what_was_added_since_a_branch(place, monkeypatch):
     assert run("--diff", "main")[0] == 0
     (place / "train/new \u00e9.txt").write_text("a\nho-001\n")
     (place / "link").symlink_to("/etc")
+    (place / "nested").mkdir()
+    git("init", "-q", "nested")
+    (place / "nested" / "theirs.txt").write_text("ho-001\n")
     code, output = run("--diff", "main")
     assert code == 1
-    assert output.splitlines()[:2] == [
+    assert output.splitlines()[:3] == [
         "train/new \u00e9.txt:2: 'ho-001': id: its id",
         "link: not looked into: a symbolic link, not followed",
+        "nested: not looked into: a repository of its own",
     ]
     monkeypatch.chdir(place / "train")
     done = CliRunner().invoke(main, ["contamination", "--golden", "../golden.json", "--diff", "main"])

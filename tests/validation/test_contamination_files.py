@@ -68,7 +68,7 @@ def test_encodings(written, data, text):
         (b"a\0b", "binary", False),
         (b"%PDF-1.7\n", "binary", False),
         (b"PK\x03\x04", r"packed \(zip\); unpack it", False),
-        (b"PAR1", r"packed \(Parquet\)", False),
+        (b"PAR1", "damaged Parquet", True),
         (gzip.compress(b"a\0"), "binary", False),
         (gzip.compress(b"abc" * 1000)[:-9], "damaged gzip", True),
         (b"\x1f\x8bnonsense", "damaged gzip", True),
@@ -80,6 +80,22 @@ def test_what_is_no_text_is_named(written, data, reason, is_gap):
     with pytest.raises(NotLookedInto, match=reason) as refusal:
         read(written(data), max_bytes=10 if b"a" * 11 in data or reason.startswith("more") else 10_000)
     assert refusal.value.is_gap == is_gap
+
+
+def test_the_rows_of_a_parquet_file_are_lines(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [{"n": number, "text": f"a\nb {number}", "turns": [{"said": "hi\tyou"}, {"said": None}]} for number in range(600)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "p.parquet")
+    pieces = read(tmp_path / "p.parquet")
+    lines = "".join(text for _, text in pieces).splitlines()
+    assert lines == [f"a b {number}\thi you" for number in range(600)]
+    assert [line for line, _ in pieces] == [1, 257, 513]
+    with pytest.raises(NotLookedInto, match="more than 5,000 bytes"):
+        read(tmp_path / "p.parquet", max_bytes=5000)
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "p.parquet").read_bytes()[:-50])
+    with pytest.raises(NotLookedInto, match="damaged Parquet"):
+        read(tmp_path / "cut.parquet")
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):
