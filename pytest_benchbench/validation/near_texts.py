@@ -145,18 +145,24 @@ def _join_crowd(
     work: _Work,
 ) -> bool:
     """Compare texts that are many, each with those of other groups; says whether that came to an end."""
-    if not work.spend(len(crowd)):
-        return False
-    if len({root(number) for number in crowd}) == 1:
-        return True
-    for place, one in enumerate(crowd):
-        for other in crowd[:place]:
+    parts: list[list[int]] = []
+    for one in crowd:
+        apart: list[list[int]] = []
+        mine = [one]
+        for part in parts:
             if not work.spend(_LOOK_WORK):
                 return False
-            if root(one) == root(other):
-                continue
-            if not work.spend(_PAIR_WORK + len(texts[one]) + len(texts[other])):
-                return False
-            if jaccard(texts[one], texts[other]) >= NEAR:
-                join(one, other)
+            if root(one) != root(part[0]):
+                for other in part:
+                    if not work.spend(_PAIR_WORK + len(texts[one]) + len(texts[other])):
+                        return False
+                    if jaccard(texts[one], texts[other]) >= NEAR:
+                        join(one, other)
+                        break
+            if root(one) == root(part[0]):
+                part.extend(mine)  # the first that was near stays the first
+                mine = part
+            else:
+                apart.append(part)
+        parts = [*apart, mine]
     return True
