@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.evidence.foreign_text import one_line
+from pytest_benchbench.evidence.repeated_run import RepeatedRun
 from pytest_benchbench.manifests.golden_set import HOLDOUT
 from pytest_benchbench.reports.detector_benchmark import (
     SCHEMA_VERSION,
@@ -94,6 +95,13 @@ def lacks_of(run: Mapping[str, Any], *, lost: int, left_out: int, gaps: Sequence
     if options.get("shard"):
         lacks.append(f"shard {one_line(options['shard'])} alone")
     return lacks
+
+
+def recorded_lacks(run: RepeatedRun) -> list[str]:
+    """Say the same of a run that was read back."""
+    planned = run.planned
+    lost, left_out = (0, 0) if planned is None else (planned.lost, planned.left_out)
+    return lacks_of(run.document, lost=lost, left_out=left_out, gaps=run.gaps)
 
 
 def _run(run: Mapping[str, Any], evidence_sha256: str, gaps: Sequence[str]) -> RunRecord:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_benchbench.evidence.repeated_run import read_repeated_run
-from pytest_benchbench.reports.benchmark_document import lacks_of
+from pytest_benchbench.reports.benchmark_document import recorded_lacks
 from pytest_benchbench.reports.detector_benchmark import DetectorBenchmark
 from pytest_benchbench.reports.golden_sets import GoldenSets
 
@@ -42,10 +42,7 @@ def finished_benchmark(path: Path, progress: Callable[[int], None] | None = None
     golden_sets = GoldenSets()
     run.evidence.feed(golden_sets.add)
     golden_sets.results(run.document.get("manifests", ()))
-    planned = run.planned
-    lost, left_out = (0, 0) if planned is None else (planned.lost, planned.left_out)
-    lacks = lacks_of(run.document, lost=lost, left_out=left_out, gaps=run.gaps)
-    benchmark = golden_sets.benchmark(run.document, run.evidence.sha256, lacks)
+    benchmark = golden_sets.benchmark(run.document, run.evidence.sha256, recorded_lacks(run))
     if benchmark is None:
         raise UnfitRunError(f"{path}: not a run of one golden set")
     if not benchmark.run.complete:

@@ -68,8 +68,7 @@ class GoldenSets:
                 "golden_set": found.sha256,
                 **({} if found.run is None else {"run": found.run}),
                 "detectors": {
-                    alias: _plain(calls_of(answered.calls, answered.untimed))
-                    for alias, answered in found.by_alias().items()
+                    alias: _plain(calls_of(answered.calls, answered.untimed)) for alias, answered in found.by_alias().items()
                 },
             }
             for found in self._rows.splits()

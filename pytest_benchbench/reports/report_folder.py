@@ -18,7 +18,7 @@ from pytest_benchbench.evidence.writing import encode_document, write_atomically
 from pytest_benchbench.gates.decision import Decision
 from pytest_benchbench.manifests.new_folders import FolderExistsError, new_folder
 from pytest_benchbench.reports import html
-from pytest_benchbench.reports.benchmark_document import lacks_of
+from pytest_benchbench.reports.benchmark_document import recorded_lacks
 from pytest_benchbench.reports.deployed_summary import SUMMARY, DeployedSummary
 from pytest_benchbench.reports.detector_benchmark import BENCHMARK, DetectorBenchmark
 from pytest_benchbench.reports.export import EXPORTS, Export
@@ -140,11 +140,7 @@ def _fill(
 
 def _benchmark(summary: Summary, run: RepeatedRun) -> DetectorBenchmark | None:
     """Give the benchmark of the only run; ``None`` where there are several."""
-    planned = run.planned
-    lost, left_out = (0, 0) if planned is None else (planned.lost, planned.left_out)
-    return summary.golden_sets.benchmark(
-        run.document, run.evidence.sha256, lacks_of(run.document, lost=lost, left_out=left_out, gaps=run.gaps)
-    )
+    return summary.golden_sets.benchmark(run.document, run.evidence.sha256, recorded_lacks(run))
 
 
 def _page(

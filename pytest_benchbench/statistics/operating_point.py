@@ -14,8 +14,8 @@ from pytest_benchbench.statistics.classification import AI, REAL
 def threshold_at_fpr(labels: NDArray[np.int8], scores: NDArray[np.float64], target: float) -> float | None:
     """Give the lowest threshold whose false-positive rate is at most a declared one.
 
-    Thresholds are scores that occur, of either class; what scores at least as much is called AI, so that equal scores are
-    always on one side. Of ``n`` negatives at most ``floor(target * n)`` may be called AI, reckoned exactly from ``target`` as
+    Thresholds are scores that occur, of either class. What scores at least as much is called AI, so equal scores are always
+    on one side. Of ``n`` negatives at most ``floor(target * n)`` may be called AI, reckoned exactly from ``target`` as
     it is written: .07 of 100 is 7. The choice is the point of the empirical ROC curve with the highest true-positive rate
     (T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27 (2006) 861-874, algorithm 1).
 
