@@ -20,7 +20,7 @@ from pytest_benchbench.validation.golden_set_rules import (
     reviewers,
     short_texts,
 )
-from pytest_benchbench.validation.golden_set_texts import alike_texts, same_texts, text_facts
+from pytest_benchbench.validation.golden_set_texts import alike_texts, long_texts, same_texts, text_facts
 from pytest_benchbench.validation.phone_numbers import DEFAULT_REGIONS
 from pytest_benchbench.validation.placed_samples import place_samples
 
@@ -121,6 +121,7 @@ def examine_golden_set(located: LocatedSet, file: str, settings: GoldenSettings)
         reviewers(placed),
         licenses(placed, golden_set.licenses),
         dates(placed, settings.as_of),
+        long_texts(placed),
         *same_texts(placed, facts),
         *alike_texts(file, placed, facts),
         *personal_data(file, placed, settings.regions),

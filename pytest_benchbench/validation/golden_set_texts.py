@@ -6,12 +6,16 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pytest_benchbench.manifests.golden_set import SPLITS
 from pytest_benchbench.validation.finding import Finding, RuleOutcome, Severity
 from pytest_benchbench.validation.near_texts import NEAR, NearTexts, near_texts
 from pytest_benchbench.validation.placed_samples import PlacedSample, about, first_groups, outcome
 from pytest_benchbench.validation.shingles import SHINGLE_WORDS, Shingles, shingles_of, words, words_sha256
+
+MOST_CHARACTERS: Final = 1_000_000
+"""Characters of a text that are compared: ten times of what detectors take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +34,18 @@ class TextFacts:
 
 
 def text_facts(text: str) -> TextFacts:
-    """Take the facts of a text; texts without words are the same only if their characters are."""
+    """Take the facts of a text's first ``MOST_CHARACTERS``; texts without words are the same if their characters are."""
+    text = text[:MOST_CHARACTERS]
     found = words(text)
     key = words_sha256(found) if found else f"raw {hashlib.sha256(text.strip().encode()).hexdigest()}"
     return TextFacts(len(found), key, shingles_of(found))
+
+
+def long_texts(placed: Sequence[PlacedSample]) -> RuleOutcome:
+    """Find texts that nothing can be measured on: rule ``long-text``, an error, because not all of them was compared."""
+    long = [one for one in placed if len(one.sample.text) > MOST_CHARACTERS]
+    message = f"more than {MOST_CHARACTERS:,} characters, which no detector takes; what follows them was not compared"
+    return outcome("long-text", "error", [about("long-text", "error", long, message)] if long else [])
 
 
 def same_texts(placed: Sequence[PlacedSample], facts: Sequence[TextFacts]) -> list[RuleOutcome]:

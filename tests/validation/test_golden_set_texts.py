@@ -52,6 +52,17 @@ def test_texts_without_words_are_the_same_only_if_their_characters_are():
     assert text_facts("?!").key != text_facts("").key
 
 
+def test_a_text_that_no_detector_takes_is_an_error_and_compared_as_far_as_said(golden_sets):
+    beginning = "word " * 200_000
+    long = [golden_sets.sample(f"s{end}", text=f"{beginning}{end}") for end in (1, 2)]
+    fits = golden_sets.sample("t", text=beginning)
+    message = "more than 1,000,000 characters, which no detector takes; what follows them was not compared"
+    assert golden_sets.found(*long, fits) == [
+        ("long-text", ["s1", "s2"], message),
+        ("duplicates-within-split", ["s1", "s2", "t"], "the same text counts several times in one split"),
+    ]
+
+
 def changed(text, every=13):
     return " ".join("other" if number % every == 0 else word for number, word in enumerate(text.split()))
 
