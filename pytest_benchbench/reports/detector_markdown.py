@@ -26,6 +26,9 @@ from pytest_benchbench.reports.pipe_tables import pipe_table, rate_cells
 
 Line = Mapping[str, Any]
 
+CATEGORIES: Final = 200
+"""How many lines the table of categories has; the document has all."""
+
 LISTED: Final = 100
 """How many samples outside the common subset are named; the document has all."""
 
@@ -102,7 +105,9 @@ def _categories(detectors: Sequence[Line]) -> Iterator[str]:
     if lines:
         yield "By category:"
         rates = [title for name in ("accuracy", "recall", "fpr") for title in (name, "95 % interval")]
-        yield pipe_table(("detector", "category", "samples", "scored", *CELLS, *rates, "F1"), lines)
+        yield pipe_table(("detector", "category", "samples", "scored", *CELLS, *rates, "F1"), lines[:CATEGORIES])
+        if len(lines) > CATEGORIES:
+            yield f"{len(lines) - CATEGORIES} more lines are in the document."
 
 
 def _times(detectors: Line) -> Iterator[str]:

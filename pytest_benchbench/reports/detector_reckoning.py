@@ -87,10 +87,12 @@ def by_category(samples: Samples, answered: AnsweredSet) -> dict[str, CategoryFi
         samples: Those of the split, by id.
         answered: What the detector answered.
     """
-    asked = {name: samples[name] for name in answered.statuses if name in samples}
+    named: dict[str, list[str]] = {}
+    for name in answered.statuses:
+        if name in samples:
+            named.setdefault(samples[name].category, []).append(name)
     found = {}
-    for category in sorted({sample.category for sample in asked.values()}):
-        names = [name for name, sample in asked.items() if sample.category == category]
+    for category, names in sorted(named.items()):
         scores = {name: answered.scores[name] for name in names if name in answered.scores}
         found[category] = CategoryFigures(n=len(names), scored=len(scores), **figures(samples, scores))
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -26,6 +25,9 @@ SAID: Final = {
     "mixed": "mixed",
 }
 """Members of an identity that a scorer says, and what it calls them."""
+
+MOST_MS = 2.0**53
+"""A longer time is none."""
 
 VALUES = 20
 """How many values of a varying member are told."""
@@ -114,7 +116,7 @@ def _call(row: EvidenceRow) -> Call | None:
     said, is_recorded = scorer.get("latencyMs"), scorer.get("recorded") is True
     is_alone = row.batch is msgspec.UNSET or row.batch.size == 1
     is_cold = detection.call == "cold" and is_alone and not is_recorded
-    if isinstance(said, int | float) and not isinstance(said, bool) and isfinite(said) and said >= 0:
+    if isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= MOST_MS:  # no NaN, no endless integer
         return Call(float(said), is_cold, is_recorded)
     if detection.adapter_elapsed_ms is None or is_recorded:
         return None
