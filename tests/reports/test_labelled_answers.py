@@ -49,7 +49,7 @@ def test_a_changed_side_is_named_tested_by_base_and_a_regression(row, compared):
     found = regressions(document, RegressionRule(), is_incomplete=False)
     assert [reason["rule"] for reason in found] == ["newly_wrong", "significant_loss"]
     sides = {"compared": "runs", "old": {"name": "old"}, "new": {"name": "new"}}
-    assert document["threshold"] == 0.65
+    assert document["thresholds"] == {"dataset": 0.65}
     lines = comparison_lines({**document, **sides, "rule": asdict(RegressionRule()), "regressions": found})
     assert any("r0x: onnx: expected real, real -> AI (score 0.9)" in line for line in lines)
 
