@@ -12,7 +12,9 @@ values = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.0]), min
 
 @given(values)
 def test_agrees_with_statsmodels(p_values):
-    assert holm(p_values) == pytest.approx(multitest.multipletests(p_values, method="holm")[1].tolist(), rel=1e-12, abs=1e-300)
+    assert holm(p_values) == pytest.approx(
+        multitest.multipletests(p_values, method="holm")[1].tolist(), rel=1e-12, abs=1e-300
+    )
 
 
 @given(values, st.integers(0, 5))
