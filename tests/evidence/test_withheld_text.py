@@ -25,7 +25,12 @@ def test_on_one_line():
     assert WithheldTexts([TEXT]).hide(" ".join(TEXT.split())) == WITHHELD
 
 
-@given(st.text(min_size=QUOTED, max_size=40), st.text(max_size=20), st.text(max_size=20), st.data())
+@given(
+    st.text(min_size=QUOTED, max_size=40).map(str.strip).filter(lambda text: len(text) >= QUOTED),
+    st.text(max_size=20),
+    st.text(max_size=20),
+    st.data(),
+)
 def test_no_quotation_of_that_length_is_left(text, before, after, data):
     begin = data.draw(st.integers(0, len(text) - QUOTED))
     hidden = WithheldTexts([text]).hide(before + text[begin:] + after)

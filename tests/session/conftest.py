@@ -318,6 +318,122 @@ class Dataset(Project):
         return json.loads((self.path / run / "run.json").read_text()).get("opening", {}).get("attempt")
 
 
+READERS = """
+    import os
+    from pytest_benchbench import Adapter, AdapterDescription, BatchAdapter, Detection
+
+    class Reader(Adapter):
+        '''Scores a text by the number that it begins with.'''
+        name = "reader"
+        media_types = frozenset({"text"})
+
+        def detect(self, sample):
+            return Detection("scored", score=float(sample.decoded.text.split()[0]), scorer={"words": 3})
+
+        def describe(self):
+            return AdapterDescription("1", "what the text says")
+
+    class Undecided(Reader):
+        name = "undecided"
+
+        def detect(self, sample):
+            return Detection("detected")
+
+    class Chatty(Reader):
+        '''Quotes the text wherever it can, and prints it.'''
+        name = "chatty"
+
+        def detect(self, sample):
+            text = sample.decoded.text
+            print(text)
+            more = {"scorer": {"raw": {text: [text]}}, "temporal": {"t": text}}
+            return Detection("scored", score=1.0, label=text, reason=text, **more)
+
+    class Crashing(Reader):
+        name = "crashing"
+
+        def detect(self, sample):
+            text = sample.decoded.text
+            print(text)
+            raise ValueError(f"cannot score {text!r}: {sample!r}") from KeyError(sample.data)
+
+    class Dying(Reader):
+        name = "dying"
+
+        def detect(self, sample):
+            print(sample.decoded.text, flush=True)
+            os._exit(3)
+
+    class Batches(BatchAdapter):
+        '''Fails over all samples of a call for the last of them.'''
+        name = "batches"
+        media_types = frozenset({"text"})
+        batch_size = 3
+
+        def detect_batch(self, samples):
+            print([sample.data for sample in samples])
+            raise LookupError(samples[-1].decoded.text)
+
+        def describe(self):
+            return AdapterDescription("1", "fails")
+
+    def pytest_benchbench_adapters(registry):
+        for adapter in (Reader, Undecided, Chatty, Crashing, Dying, Batches):
+            registry.register(adapter)
+"""
+
+
+class Golden(Project):
+    """Writes frozen golden sets, and scores them."""
+
+    def sample(self, sample_id, says, split="holdout", **fields):
+        """Add a generated sample whose text begins with the score that a reader answers."""
+        provenance = {"kind": "ai", "model": "template-1", "date": "2026-04-16", "prompt": "Write PRIVATEPROMPT."}
+        sample = {
+            "id": sample_id,
+            "split": split,
+            "category": "essay",
+            "label": "ai",
+            "text": f"{says} CANARY-{sample_id} sings of the harbour,\nand nobody hears CANARY-{sample_id}.",
+            "provenance": provenance,
+            "labelOwner": "PRIVATEOWNER",
+            "labelSource": "provenance",
+            "borderline": False,
+            "reviewers": ["PRIVATEREVIEWER"],
+        }
+        self.rows.append(sample | fields)
+
+    def samples(self, *said, name="golden.json", **fields):
+        """Write a frozen set of samples text-1, text-2, ... of the split holdout, and one of the split tune."""
+        self.sample("text-tune", 10, "tune", **fields)
+        for number, says in enumerate(said, 1):
+            self.sample(f"text-{number}", says, **fields)
+        self.freeze(name)
+
+    def freeze(self, name="golden.json"):
+        """Write the samples added so far as a golden set, with its digest beside it."""
+        head = {"schema_version": 1, "name": "harbours", "version": "v1", "status": "final", "licenses": ["CC0-1.0"]}
+        data = json.dumps(head | {"samples": self.rows}, indent=1).encode()
+        path = self.path / name
+        path.write_bytes(data)
+        path.with_suffix(".sha256").write_text(f"{hashlib.sha256(data).hexdigest()}  {name}\n")
+
+    def score(self, *arguments, run="run", manifest="golden.json", workers=0):
+        """Score a set: the split holdout, by the adapter ``reader``, unless the arguments say otherwise."""
+        given = [f"--bench-run-dir={run}", "--bench-split=holdout", "--bench-adapter=reader"]
+        if any("--bench-resume" in argument for argument in arguments):
+            del given[0]
+        names = {argument.partition("=")[0] for argument in arguments}
+        missing = [argument for argument in given if argument.partition("=")[0] not in names]
+        return self.call(*([manifest] if manifest else []), *missing, *arguments, workers=workers)
+
+
+@pytest.fixture
+def golden(pytester, unremembered):
+    pytester.makeconftest(READERS)
+    return Golden(pytester)
+
+
 @pytest.fixture
 def unremembered(monkeypatch):
     # a file that is written again within a second and with as many bytes would be run by its old bytecode
