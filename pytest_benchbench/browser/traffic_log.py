@@ -148,10 +148,10 @@ class TrafficLog:
 
     def _copy_on(self, copied: FileIO, data: bytes) -> None:
         """Write on in the copy, as the browser itself would write a file; what may be the end of its list waits."""
-        text = self._kept_back + data
+        text = (self._kept_back + data).replace(_COMMA_TOO_MANY, b"],\n")  # first: its own end looks like a beginning of it
         lengths = range(len(_COMMA_TOO_MANY) - 1, 0, -1)
         kept = next((length for length in lengths if text.endswith(_COMMA_TOO_MANY[:length])), 0)
         self._kept_back = text[len(text) - kept :]
-        rest = memoryview(text[: len(text) - kept].replace(_COMMA_TOO_MANY, b"],\n"))
+        rest = memoryview(text[: len(text) - kept])
         while rest:
             rest = rest[copied.write(rest) :]

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from pytest_benchbench.browser import traffic_log
 from pytest_benchbench.browser.netlog import NetLogError, NetLogReader, read_net_log
@@ -37,6 +37,7 @@ def test_what_is_written_is_known_while_the_browser_goes_on(opened, net_logs):
     mark, leak = f"{net_logs.PAGE}/mark", "http://192.0.2.1/leak"
     whole = net_logs.written([net_logs.request(leak), net_logs.request(mark), net_logs.event("REQUEST_ALIVE")])
     until = whole.index(b'"polledData"')
+    assert not log.reaches(mark, 0)  # waited for from now on: a request that was read before is made again
     file.write(whole[:until])
     assert log.reaches(mark, WAIT_S)
     assert [str(seen) for seen in log.outside({net_logs.PAGE})] == [f"request {leak} by {net_logs.EXTENSION}"]
@@ -93,6 +94,7 @@ def test_a_copy_has_every_byte_and_never_replaces_a_file(opened, net_logs, tmp_p
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None)
 @given(cuts=st.lists(st.integers(1, 40), max_size=4))
+@example(cuts=[10])  # a piece that ends with the list
 def test_a_copy_is_the_file_that_a_browser_writes_where_it_can_go_back(net_logs, cuts):
     """Into a pipe it writes a comma behind the last event, too."""
     events = [net_logs.request(f"{net_logs.PAGE}/{number}") for number in range(3)]
