@@ -187,10 +187,10 @@ class RemoteAdapter(MeteredAdapter):
         """Vendor, version of the interface, plan and requested model; how the score is made."""
         options = self.options
         model = self.requested_model or "the vendor's choice"
-        elsewhere = "" if options.base_url is None else ", asked at another address than the vendor's"
+        elsewhere = "" if options.base_url is None else "; asked at another address than the vendor's"
         return AdapterDescription(
-            f"{self.vendor} API {self.api_version}, plan {self.plan_tier}, model {model}{elsewhere}",
-            f"score = {self.score_rule}; AI from 50 on",
+            f"{self.vendor} API {self.api_version}, plan {self.plan_tier}, model {model}",
+            f"score = {self.score_rule}; AI from 50 on{elsewhere}",  # who answers elsewhere is another detector
         )
 
     @property
