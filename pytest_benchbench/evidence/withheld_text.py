@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from pytest_benchbench.artifacts.quotations import Quotations
 from pytest_benchbench.evidence.observation import DetectionRecord
 
 QUOTED = 12
@@ -24,7 +25,7 @@ LONGEST_NAME = 100
 
 
 class WithheldTexts:
-    """Finds what some texts have in common with foreign ones, also where these quote them escaped or on one line.
+    """Finds what some texts have in common with foreign ones, also where these quote them escaped, or their words alone.
 
     Args:
         texts: The texts.
@@ -32,6 +33,7 @@ class WithheldTexts:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = tuple(texts)
+        self._quotations = Quotations(self._texts)
 
     def hide(self, foreign: str) -> str:
         """Replace every quotation in a foreign text by ``[text withheld]``; one that quotes nothing is given as it is."""
@@ -43,6 +45,8 @@ class WithheldTexts:
             for begin in range(len(folded) - size + 1):
                 if folded[begin : begin + size] in parts:
                     hidden[begin : begin + size] = b"\x01" * size
+        for begin, end in self._quotations.spans(foreign):
+            hidden[begin:end] = b"\x01" * (end - begin)
         if not any(hidden):
             return foreign
         told: list[str] = []

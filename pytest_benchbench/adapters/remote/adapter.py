@@ -187,10 +187,10 @@ class RemoteAdapter(MeteredAdapter):
         """Vendor, version of the interface, plan and requested model; how the score is made."""
         options = self.options
         model = self.requested_model or "the vendor's choice"
-        elsewhere = "" if options.base_url is None else ", asked at another address than the vendor's"
+        elsewhere = "" if options.base_url is None else "; asked at another address than the vendor's"
         return AdapterDescription(
-            f"{self.vendor} API {self.api_version}, plan {self.plan_tier}, model {model}{elsewhere}",
-            f"score = {self.score_rule}; AI from 50 on",
+            f"{self.vendor} API {self.api_version}, plan {self.plan_tier}, model {model}",
+            f"score = {self.score_rule}; AI from 50 on{elsewhere}",  # who answers elsewhere is another detector
         )
 
     @property
@@ -227,11 +227,12 @@ class RemoteAdapter(MeteredAdapter):
         try:
             reply = self.put(sample, text, usage, trip)
             reading = self._read_reply(reply, text)
+            raw = self.discretion.unquoted(reading.raw, text)
         except (RemoteError, BudgetExceeded, AdapterUnavailable):
             raise
         except Exception as error:  # of a library: its message may hold anything
             raise RemoteError(f"{type(error).__name__}: {self.discretion.repeated(str(error), text)}") from None
-        return {"status": "scored", "score": reading.score, "scorer": self._facts(reading, reply, usage, trip)}
+        return {"status": "scored", "score": reading.score, "scorer": self._facts(reading, raw, reply, usage, trip)}
 
     def put(self, sample: Sample, text: str, usage: Usage, trip: Trip) -> Reply:
         """Put the question about a text, and count it as billed unless it surely is not.
@@ -287,11 +288,11 @@ class RemoteAdapter(MeteredAdapter):
         }
         return {name: value for name, value in facts.items() if value is not None}
 
-    def _facts(self, reading: Reading, reply: Reply, usage: Usage, trip: Trip) -> dict[str, Any]:
+    def _facts(self, reading: Reading, raw: Mapping[str, Any], reply: Reply, usage: Usage, trip: Trip) -> dict[str, Any]:
         facts = {
             **self._identity(),
             "model": reading.model,
-            "raw": dict(reading.raw),
+            "raw": raw,
             "words": usage.words,
             "credits": usage.credits if reading.credits is None else reading.credits,
             "latencyMs": reply.latency_ms,

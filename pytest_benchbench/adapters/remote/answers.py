@@ -120,7 +120,7 @@ def fraction(value: Any, place: str) -> float:
     if not 0 <= value <= 1:
         shown = f"{value:g}" if abs(value) < _EXACT else "a giant one"
         raise UnreadableAnswer(f"{place}: expected a number in [0, 1], got {shown}")
-    return float(value)
+    return float(value) + 0.0  # no negative zero
 
 
 def canonical(probability: float, place: str) -> float:

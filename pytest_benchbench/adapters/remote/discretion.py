@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.adapters.base import AdapterUnavailable
 from pytest_benchbench.adapters.secrets import Secrets
+from pytest_benchbench.artifacts.quotations import Quotations
 
 MAX_SAID = 160
 """Characters of a vendor's own words that a message repeats."""
 
 LEAST_KEY_CHARACTERS = 8
 """A shorter key could not be told from an ordinary word, and would not be hidden everywhere."""
-
-_REPEATED_CHARACTERS = 16
-"""So many letters and digits in a row that also stand in the sample are taken for a piece of it."""
 
 
 class Credential:
@@ -93,18 +91,22 @@ class Discretion:
         line = "".join(character if character.isprintable() else "?" for character in " ".join(masked.split()))
         if len(line) > most:
             line = self._known.mask(f"{line[: most - 1]}…")
-        return "(words of the text, left out)" if _repeats(line, text) else line
+        return "(words of the text, left out)" if Quotations([text]).spans(line) else line
+
+    def unquoted(self, facts: Mapping[str, Any], text: str) -> dict[str, Any]:
+        """Leave out members of what is kept of an answer whose names of classes, taken together, repeat the sample."""
+        quotations = Quotations([text])
+        return {name: value for name, value in facts.items() if not quotations.spans(" ".join(_names(value)))}
 
 
-def _repeats(said: str, text: str) -> bool:
-    """Say whether a line holds a piece of a text, or the whole of a short one, whatever stands between its words."""
-    said, text = _letters(said), _letters(text)
-    if not text or not said:
-        return False
-    if len(text) < _REPEATED_CHARACTERS:
-        return text in said
-    return any(said[start : start + _REPEATED_CHARACTERS] in text for start in range(len(said) - _REPEATED_CHARACTERS + 1))
-
-
-def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names of members and the texts of a JSON value, in their order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield name
+            yield from _names(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _names(inner)

@@ -83,3 +83,12 @@ def test_what_is_kept_of_an_answer_has_no_key(discretion):
 
 def test_keys_are_read_without_the_space_around_them():
     assert read_credentials(["A_KEY"], {"A_KEY": f" {KEY}\n"})["A_KEY"].reveal() == KEY
+
+
+def test_what_is_kept_holds_no_words_of_the_text_as_names(discretion):
+    facts = {
+        "subclass": {"Seven": 1.0, "quiet": 1.0, "herons": 1.0, "walked": 1.0},
+        "predicted_class": "Seven-quiet-herons-walked",
+        "class_probabilities": {"ai": 0.5, "human": 0.5},
+    }
+    assert discretion.unquoted(facts, TEXT) == {"class_probabilities": {"ai": 0.5, "human": 0.5}}
