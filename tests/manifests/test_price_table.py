@@ -104,7 +104,7 @@ def test_a_file_that_is_no_table(read, text, said):
 
 
 def test_a_table_that_is_not_there(tmp_path):
-    with pytest.raises(PriceTableError, match=r"prices\.yaml: No such file"):
+    with pytest.raises(PriceTableError, match=r"prices\.yaml: cannot be read: No such file"):
         read_price_table(tmp_path / "prices.yaml", "prices.yaml", ())
 
 
