@@ -23,7 +23,7 @@ from pytest_benchbench.adapters.base import (
 from pytest_benchbench.adapters.calibrator import LoadedCalibrator, load_calibrator
 from pytest_benchbench.adapters.fusion import LoadedFusion, load_fusion, scoring_sha256
 from pytest_benchbench.adapters.fusion_signals import read_signals
-from pytest_benchbench.adapters.onnx_config import LoadedConfig, PossiblyPinnedFile, load_config
+from pytest_benchbench.adapters.onnx_config import LoadedConfig, OnnxConfig, PossiblyPinnedFile, load_config
 from pytest_benchbench.adapters.onnx_preprocessing import NotShown, Preprocessor, Tensor
 from pytest_benchbench.adapters.onnx_scoring import NoScoreError, raw_score
 from pytest_benchbench.adapters.onnx_session import INSTALL, OnnxNetwork
@@ -61,7 +61,7 @@ class OnnxOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Scorer:
     """All that stands behind a score."""
 
-    loaded: LoadedConfig
+    loaded: LoadedConfig[OnnxConfig]
     network: OnnxNetwork
     preprocessor: Preprocessor
     calibrator: LoadedCalibrator | None
@@ -215,7 +215,7 @@ def _scored(scorer: _Scorer, sample: Sample, raw: float, *, crops: int) -> Detec
     return Detection("scored", score=score, scorer=facts)
 
 
-def _calibrator(loaded: LoadedConfig, declared: PossiblyPinnedFile) -> LoadedCalibrator:
+def _calibrator(loaded: LoadedConfig[OnnxConfig], declared: PossiblyPinnedFile) -> LoadedCalibrator:
     path = loaded.locate(declared.path)
     _demand_file(path)
     calibrator = load_calibrator(path)
@@ -223,7 +223,7 @@ def _calibrator(loaded: LoadedConfig, declared: PossiblyPinnedFile) -> LoadedCal
     return calibrator
 
 
-def _fusion(loaded: LoadedConfig, declared: PossiblyPinnedFile) -> LoadedFusion:
+def _fusion(loaded: LoadedConfig[OnnxConfig], declared: PossiblyPinnedFile) -> LoadedFusion:
     path = loaded.locate(declared.path)
     _demand_file(path)
     fusion = load_fusion(path)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -35,6 +35,8 @@ Triple = tuple[float, float, float]
 Levels = tuple[Level, Level, Level]
 Size = tuple[Side, Side]
 """Width and height."""
+
+Config = TypeVar("Config")
 
 
 class OnnxConfigError(ValueError):
@@ -282,15 +284,15 @@ class OnnxConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedConfig:
-    """A configuration and where it lies.
+class LoadedConfig(Generic[Config]):
+    """A configuration, of pictures or of texts, and where it lies.
 
     Attributes:
         config: What it says.
         path: The file; the paths in it start at its folder.
     """
 
-    config: OnnxConfig
+    config: Config
     path: Path
 
     def locate(self, path: str) -> Path:
@@ -298,7 +300,7 @@ class LoadedConfig:
         return self.path.parent / path
 
 
-def load_config(path: Path) -> LoadedConfig:
+def load_config(path: Path) -> LoadedConfig[OnnxConfig]:
     """Read the YAML file of a model.
 
     Raises:

@@ -22,7 +22,7 @@ MAX_MODEL_BYTES = (1 << 31) - 1
 
 CPU = "CPUExecutionProvider"
 
-ANSWER_TYPES = frozenset({"tensor(float)", "tensor(float16)", "tensor(double)"})
+_ANSWER_TYPES = frozenset({"tensor(float)", "tensor(float16)", "tensor(double)"})
 """Types of an output that is a score."""
 
 _SOURCE_PLACE = re.compile(r"/\S+/onnxruntime/\S+:\d+ ")
@@ -124,6 +124,23 @@ def _open(onnxruntime: ModuleType, data: bytes, external: dict[str, bytes], runt
     if not runtime.allow_fallback and (given_up := [name for name in providers if name not in session.get_providers()]):
         raise AdapterUnavailable(f"onnxruntime gave up {', '.join(given_up)} when the model was loaded")
     return session
+
+
+def check_answer(session: Any, name: str) -> None:
+    """See that a model has an output of that name, and that it can be a score.
+
+    Args:
+        session: ONNX Runtime's.
+        name: ``output.name`` of the configuration.
+
+    Raises:
+        OnnxModelError: There is none, or it holds no floats.
+    """
+    outputs = {found.name: found.type for found in session.get_outputs()}
+    if name not in outputs:
+        raise OnnxModelError(shown_text(f"output.name: the model has these outputs: {', '.join(outputs)}"))
+    if outputs[name] not in _ANSWER_TYPES:
+        raise OnnxModelError(shown_text(f"output.name: {name} is a {outputs[name]}, not a tensor of floats"))
 
 
 def read_pinned(path: Path, sha256: str, limit: int) -> tuple[bytes, Weights]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_benchbench.adapters.onnx_config import MAX_COLUMNS, LoadedConfig
-from pytest_benchbench.adapters.onnx_opening import ANSWER_TYPES, one_line, open_model
+from pytest_benchbench.adapters.onnx_config import MAX_COLUMNS, LoadedConfig, OnnxConfig
+from pytest_benchbench.adapters.onnx_opening import check_answer, one_line, open_model
 from pytest_benchbench.adapters.onnx_structure import OnnxModelError
 from pytest_benchbench.manifests.faults import shown_text
 
@@ -44,13 +44,13 @@ class OnnxNetwork:
         OnnxModelError: The files are the pinned ones, but no model that fits the configuration.
     """
 
-    def __init__(self, loaded: LoadedConfig, *, provider: str | None, batch: int) -> None:
+    def __init__(self, loaded: LoadedConfig[OnnxConfig], *, provider: str | None, batch: int) -> None:
         self._config = loaded.config
         opened = open_model(loaded.config.model, loaded.locate, loaded.config.runtime, provider=provider, install=INSTALL)
         self.version, self.weights, self.sha256 = opened.version, opened.weights, opened.sha256
         self._session, self.provider = opened.session, opened.provider
         self.run_size = self._check_input(batch)
-        self._check_output()
+        check_answer(self._session, self._config.output.name)
 
     def ask(self, tensors: Sequence[Tensor]) -> list[NDArray[np.float64] | str]:
         """Run the network on pictures.
@@ -130,11 +130,3 @@ class OnnxNetwork:
                 f"{together} crops at once are more than {MAX_SHOWN_PIXELS:,} pixels: give batch=N, or fewer"
             )
         return run_size
-
-    def _check_output(self) -> None:
-        outputs = {found.name: found.type for found in self._session.get_outputs()}
-        name = self._config.output.name
-        if name not in outputs:
-            raise OnnxModelError(shown_text(f"output.name: the model has these outputs: {', '.join(outputs)}"))
-        if outputs[name] not in ANSWER_TYPES:
-            raise OnnxModelError(shown_text(f"output.name: {name} is a {outputs[name]}, not a tensor of floats"))

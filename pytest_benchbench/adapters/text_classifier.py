@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_benchbench.adapters.base import AdapterUnavailable, Weights
-from pytest_benchbench.adapters.onnx_opening import ANSWER_TYPES, one_line, open_model, read_pinned
+from pytest_benchbench.adapters.onnx_config import LoadedConfig
+from pytest_benchbench.adapters.onnx_opening import check_answer, one_line, open_model, read_pinned
 from pytest_benchbench.adapters.onnx_structure import OnnxModelError
-from pytest_benchbench.adapters.text_onnx_config import MAX_CLASSES, MAX_WINDOWS, LoadedTextConfig
+from pytest_benchbench.adapters.text_onnx_config import MAX_CLASSES, MAX_WINDOWS, TextClassifierConfig
 from pytest_benchbench.manifests.faults import shown_text
 
 INSTALL = "pip install 'pytest-benchbench[text-onnx]'"
@@ -64,7 +65,7 @@ class TextClassifier:
         OnnxModelError: The files are the pinned ones, but no model and tokenizer that fit the configuration.
     """
 
-    def __init__(self, loaded: LoadedTextConfig, *, provider: str | None) -> None:
+    def __init__(self, loaded: LoadedConfig[TextClassifierConfig], *, provider: str | None) -> None:
         try:
             import tokenizers
         except ImportError as error:
@@ -78,7 +79,7 @@ class TextClassifier:
         self.weights: tuple[Weights, ...] = (*opened.weights, weights)
         self.version = f"{opened.version}, tokenizers {tokenizers.__version__}"
         self._types, self._length = self._check_inputs()
-        self._check_output()
+        check_answer(self._session, self._config.output.name)
 
     def ask(self, text: str) -> Answers:
         """Show the network a text, each window in a run of its own, so that an answer depends on nothing else.
@@ -161,14 +162,6 @@ class TextClassifier:
             if self._config.tokens.pad is None:
                 raise OnnxModelError(f"tokens.pad: the model always takes {length} tokens; say which one fills up")
         return {name: _INTEGERS[each.type] for name, each in found.items()}, length
-
-    def _check_output(self) -> None:
-        outputs = {found.name: found.type for found in self._session.get_outputs()}
-        name = self._config.output.name
-        if name not in outputs:
-            raise OnnxModelError(shown_text(f"output.name: the model has these outputs: {', '.join(outputs)}"))
-        if outputs[name] not in ANSWER_TYPES:
-            raise OnnxModelError(shown_text(f"output.name: {name} is a {outputs[name]}, not a tensor of floats"))
 
 
 def _caught(call: Any) -> Any:

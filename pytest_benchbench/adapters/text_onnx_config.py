@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ import msgspec
 from pytest_benchbench.adapters.onnx_config import (
     MAX_CONFIG_BYTES,
     Aggregation,
+    LoadedConfig,
     ModelFile,
     Name,
     OnnxConfigError,
@@ -138,24 +138,7 @@ class TextClassifierConfig(
     runtime: Runtime = Runtime()
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedTextConfig:
-    """A configuration and where it lies.
-
-    Attributes:
-        config: What it says.
-        path: The file; the paths in it start at its folder.
-    """
-
-    config: TextClassifierConfig
-    path: Path
-
-    def locate(self, path: str) -> Path:
-        """Give the place of a file that the configuration names."""
-        return self.path.parent / path
-
-
-def load_text_config(path: Path) -> LoadedTextConfig:
+def load_text_config(path: Path) -> LoadedConfig[TextClassifierConfig]:
     """Read the YAML file of a classifier.
 
     Raises:
@@ -167,4 +150,4 @@ def load_text_config(path: Path) -> LoadedTextConfig:
     except YamlError as error:
         raise OnnxConfigError(str(error)) from None
     check_paths(config.model, [("tokenizer.path", config.tokenizer.path)], name=path.name)
-    return LoadedTextConfig(config, path)
+    return LoadedConfig(config, path)
