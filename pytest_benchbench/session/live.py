@@ -93,7 +93,6 @@ class Live:
         if self._config.option.collectonly:
             return (yield)
         writer = self._config.get_terminal_writer()
-        writer = self._config.get_terminal_writer()
         self._status = StatusLine(terminal_file(self._config), lambda: writer.width_of_current_line)
         set_terminal_file(self._config, self._status)
         _lives.append(self)
@@ -121,7 +120,10 @@ class Live:
         """Know that a row begins."""
         if self._is_row(nodeid):
             with self._lock:
-                self._progress.begin(nodeid, time.monotonic())
+                now = time.monotonic()
+                if not self._progress.is_sampled:  # all rows count, those too that are over before the thread looks
+                    self._count(now)
+                self._progress.begin(nodeid, now)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Know that a row is over whose worker died, and that another try begins."""
@@ -143,6 +145,10 @@ class Live:
         """Tell again."""
         self._is_paused = False
 
+    def _count(self, now: float) -> None:
+        if (remaining := self._remaining()) is not None:
+            self._progress.sample(remaining, now)
+
     def _tell(self) -> None:
         """Look at the progress now and then until the run is over."""
         status = self._status
@@ -150,8 +156,7 @@ class Live:
         while not self._ended.wait(self._lines_every or DRAWN_EVERY_SECONDS):
             with self._lock:
                 now = time.monotonic()
-                if (remaining := self._remaining()) is not None:
-                    self._progress.sample(remaining, now)
+                self._count(now)
                 line, longest = self._progress.line(now), self._progress.longest(now)
             if self._is_paused:
                 continue

@@ -22,6 +22,11 @@ class Progress:
         self._total = 0
         self._samples: deque[tuple[float, int]] = deque(maxlen=_SAMPLES)
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether it is known how many rows are to be run."""
+        return bool(self._samples)
+
     def begin(self, nodeid: str, now: float) -> None:
         """Know that a row, or another try at one, begins."""
         self.in_flight[nodeid] = now

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -129,8 +130,11 @@ class Session:
 
     def until(self, words):
         """Read until the screen shows some words."""
+        ends = time.monotonic() + TIMEOUT  # a line that is drawn again and again comes without an end
         while words not in self.screen.text:
-            assert self._read(), f"{words!r} never came:\n{self.screen.text}"
+            came = self._read()
+            assert came, f"{words!r} never came:\n{self.screen.text}"
+            assert time.monotonic() < ends, f"{words!r} did not come:\n{self.screen.text}"
 
     def finish(self):
         """Read to the end; give the exit code."""
@@ -209,6 +213,15 @@ def test_a_row_that_takes_long_is_told_and_nothing_of_it_stays(terminal, held, a
     assert silent.finish() == 1
     assert "running for" not in silent.written
     assert sorted(even(session.screen.text).splitlines()) == sorted(even(silent.screen.text).splitlines())
+
+
+def test_rows_that_are_over_before_the_first_look_are_counted(terminal, held):
+    seldom = SOON.replace("0.02", "3.0") + HOLDING
+    (held.path / "conftest.py").write_text(seldom)
+    session = terminal()
+    session.until("benchbench: 1 of 3 rows")
+    held.release()
+    assert session.finish() == 1
 
 
 def test_other_rows_go_on_below_the_same_line(terminal, held):
