@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import abstractmethod
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Protocol
 
 import msgspec
@@ -58,6 +60,9 @@ class Journal(Protocol):
     def find(self, key: str) -> dict[str, Any] | None:
         """Give the answer that was recorded under a key; ``None`` if none was."""
 
+    def claimed(self, key: str) -> AbstractContextManager[None]:
+        """Keep all others from asking for the answer under a key meanwhile; waits for one who does."""
+
     def record(self, key: str, answer: dict[str, Any]) -> None:
         """Keep an answer; when this returns, neither a crash nor a power failure loses it.
 
@@ -94,10 +99,17 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._answers: dict[str, dict[str, Any]] = {}
+        self._claims: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def find(self, key: str) -> dict[str, Any] | None:
         """Give the answer that was recorded under a key; ``None`` if none was."""
         return self._answers.get(key)
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[None]:
+        """Keep the other threads from asking for an answer meanwhile."""
+        with self._claims[key]:
+            yield
 
     def record(self, key: str, answer: dict[str, Any]) -> None:
         """Keep an answer as long as the process lives."""
@@ -115,6 +127,11 @@ class UnlimitedMeter:
 
     def retried(self) -> None:
         """Nothing is counted."""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    told: dict[str, Any]
+    is_recorded: bool = False
 
 
 class MeteredAdapter(BatchAdapter):
@@ -141,6 +158,7 @@ class MeteredAdapter(BatchAdapter):
         super().__init__(options)
         self.journal = MemoryJournal()
         self.meter = UnlimitedMeter()
+        self._under_way: set[Future[Any]] = set()
 
     @property
     @abstractmethod
@@ -149,7 +167,7 @@ class MeteredAdapter(BatchAdapter):
 
     @property
     def concurrency(self) -> int:
-        """How many calls may be under way at a time; then ``ask`` is called from several threads."""
+        """How many calls may be under way at a time, each in a thread of its own."""
         return 1
 
     @abstractmethod
@@ -174,6 +192,8 @@ class MeteredAdapter(BatchAdapter):
     @abstractmethod
     def ask(self, sample: Sample) -> dict[str, Any]:
         """Ask the vendor about one sample: ``self.meter.reserve`` before each call that may be billed.
+
+        Called in a thread of its own: a run that is interrupted does not interrupt a call that is paid for.
 
         Returns:
             What is kept of the answer, and all that ``detection`` needs: plain JSON of numbers and short names.
@@ -236,28 +256,41 @@ class MeteredAdapter(BatchAdapter):
             answer_or_fault = asked.get(key)
             if key in kept:
                 answers.append(self._read(kept[key], recorded=True))
-            elif isinstance(answer_or_fault, dict):
-                answers.append(self._read(answer_or_fault))
-                kept[key] = answer_or_fault  # a later row with the same text has it from the journal
+            elif isinstance(answer_or_fault, _Answer):
+                answers.append(self._read(answer_or_fault.told, recorded=answer_or_fault.is_recorded))
+                kept[key] = answer_or_fault.told  # a later row with the same text has it from the journal
             else:
                 assert answer_or_fault is not None
                 answers.append(answer_or_fault)
         return answers
 
+    def finish_calls(self, seconds: float) -> None:
+        """Wait for the calls that an interrupted batch left under way, so that their answers are kept.
+
+        Args:
+            seconds: The longest wait.
+        """
+        wait(set(self._under_way), timeout=seconds)
+
     def _refusal(self, sample: Sample) -> Detection | None:
         return self.refusal(sample.data.decode("utf-8")) if sample.media_type == "text" else None
 
-    def _ask_all(self, wanted: Sequence[tuple[str, Sample]]) -> list[dict[str, Any] | Detection | DetectionError]:
+    def _ask_all(self, wanted: Sequence[tuple[str, Sample]]) -> list[_Answer | Detection | DetectionError]:
         stopped = threading.Event()
-        message = ""
+        message = "the run was interrupted"
 
-        def ask(key: str, sample: Sample) -> dict[str, Any] | Detection | DetectionError:
+        def ask(key: str, sample: Sample) -> _Answer | Detection | DetectionError:
             nonlocal message
             if stopped.is_set():
                 return NotAsked(BudgetExceeded.__name__, message)
             try:
-                answer = self.ask(sample)
-                self.journal.record(key, answer)
+                with self.journal.claimed(key):
+                    if (recorded := self.journal.find(key)) is not None:  # somebody else asked for it meanwhile
+                        return _Answer(recorded, is_recorded=True)
+                    if stopped.is_set():
+                        return NotAsked(BudgetExceeded.__name__, message)
+                    answer = self.ask(sample)
+                    self.journal.record(key, answer)
             except BudgetExceeded as error:
                 message = str(error)
                 stopped.set()
@@ -266,14 +299,20 @@ class MeteredAdapter(BatchAdapter):
                 return Detection("unavailable", reason=str(error))
             except Exception as error:
                 return DetectionError(type(error).__name__, str(error))
-            return answer
+            return _Answer(answer)
 
-        if self.concurrency == 1 or len(wanted) < 2:
-            return [ask(key, sample) for key, sample in wanted]
+        if not wanted:
+            return []
+        # also a single call: what interrupts this thread must not lose an answer that is paid for
         threads = ThreadPoolExecutor(min(self.concurrency, len(wanted)), thread_name_prefix=f"benchbench-{self.name}")
         try:
-            return list(threads.map(ask, *zip(*wanted, strict=True)))
+            calls = [threads.submit(ask, key, sample) for key, sample in wanted]
+            for call in calls:
+                self._under_way.add(call)
+                call.add_done_callback(self._under_way.discard)
+            return [call.result() for call in calls]
         finally:  # an interrupted row does not wait for the calls that are under way: their answers are kept all the same
+            stopped.set()
             threads.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, answer: dict[str, Any], *, recorded: bool = False) -> Detection | DetectionError:

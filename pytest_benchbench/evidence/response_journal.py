@@ -7,7 +7,9 @@ key of an account is in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +17,7 @@ import msgspec
 
 from pytest_benchbench.evidence.shared_lines import SharedLines
 from pytest_benchbench.manifests.faults import schema_fault, shown_key
+from pytest_benchbench.manifests.locked_files import locked_file
 from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_object
 
 RESPONSES = "responses"
@@ -52,6 +55,7 @@ class ResponseJournal:
     """
 
     def __init__(self, path: Path, mask: Callable[[Any], Any]) -> None:
+        self._path = path
         self._lines = SharedLines(path, self._take)
         self._mask = mask
         self._answers: dict[str, dict[str, Any]] = {}
@@ -78,6 +82,23 @@ class ResponseJournal:
         if key not in self._answers:
             self._lines.refresh()
         return self._answers.get(key)
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[None]:
+        """Keep all others from asking for an answer meanwhile: those who want the same one wait until this one is there.
+
+        The file that says so is gone afterwards, and says nothing any more once its process has died.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        self._path.parent.mkdir(exist_ok=True)
+        claim = self._path.with_name(f"{self._path.stem}.{key[:32]}.asked")
+        with locked_file(claim, seconds=math.inf):  # as long as a call may take, with its waits and further tries
+            try:
+                yield
+            finally:
+                claim.unlink(missing_ok=True)
 
     def record(self, key: str, answer: dict[str, Any]) -> None:
         """Keep an answer for good; one that is recorded already stays.

@@ -23,11 +23,15 @@ class LockHeldError(Exception):
 
 
 @contextmanager
-def locked_file(path: Path) -> Iterator[int]:
+def locked_file(path: Path, *, seconds: float | None = None) -> Iterator[int]:
     """Open a file, which is made if it is missing, and hold its lock, which the system releases when the process dies.
 
     What a checkout has put in its place while the lock was waited for is opened anew: lines in the old file would be lost.
     Where the system or the file system knows no such lock, there is none.
+
+    Args:
+        path: The file.
+        seconds: How long to wait for who holds it; ``LOCK_SECONDS`` if that is not said.
 
     Yields:
         The descriptor, for reading and writing.
@@ -39,7 +43,7 @@ def locked_file(path: Path) -> Iterator[int]:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            _lock(file, path)
+            _lock(file, path, LOCK_SECONDS if seconds is None else seconds)
             if _is_still(file, path):
                 yield file
                 return
@@ -87,16 +91,16 @@ def _is_still(file: int, path: Path) -> bool:
         return False
 
 
-def _lock(file: int, path: Path) -> None:
+def _lock(file: int, path: Path, seconds: float) -> None:
     if sys.platform == "win32":
         return
-    end = time.monotonic() + LOCK_SECONDS
+    end = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= end:
-                raise LockHeldError(f"{path}: another process has held the file for {LOCK_SECONDS:g} s") from None
+                raise LockHeldError(f"{path}: another process has held the file for {seconds:g} s") from None
             time.sleep(_LOCK_POLL_SECONDS)
         except OSError:  # some network file systems know no locks
             return

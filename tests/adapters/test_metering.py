@@ -1,6 +1,7 @@
 """A paid detector asks about each distinct text once, and stops where the budget ends."""
 
 import hashlib
+import signal
 import threading
 
 import msgspec
@@ -8,8 +9,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_benchbench.adapters.base import AdapterDescription, AdapterUnavailable, Detection, DetectionError, Sample
-from pytest_benchbench.adapters.metering import BudgetExceeded, MeteredAdapter, NotAsked, UnlimitedMeter, Usage
+from pytest_benchbench.adapters.metering import (
+    BudgetExceeded,
+    MemoryJournal,
+    MeteredAdapter,
+    NotAsked,
+    UnlimitedMeter,
+    Usage,
+)
 from pytest_benchbench.adapters.secrets import Secret
+from pytest_benchbench.evidence.response_journal import ResponseJournal
 
 
 class VendorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,13 +177,55 @@ def test_another_vendor_or_version_has_other_answers(attribute, value):
 
 
 def test_an_answer_that_cannot_be_kept_is_no_answer():
-    class Full:
-        def find(self, key):
-            return None
-
+    class Full(MemoryJournal):
         def record(self, key, answer):
             raise OSError("the disk is full")
 
     vendor = Vendor()
     vendor.journal = Full()
     assert ask(vendor, "a") == [DetectionError("OSError", "the disk is full")]
+
+
+def test_the_answer_to_a_call_that_was_under_way_when_the_run_was_interrupted_is_kept():
+    class Interrupted(Vendor):
+        def ask(self, sample):
+            answer = super().ask(sample)
+            if not self.interrupted:
+                self.interrupted = True
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                self.answering.wait(30)
+            return answer
+
+    vendor = Interrupted()
+    vendor.interrupted, vendor.answering = False, threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        ask(vendor, "a")
+    vendor.answering.set()
+    assert told(ask(vendor, "a")) == [(1.0, True)]
+    assert vendor.asked == ["a"]
+
+
+def test_two_processes_that_want_the_same_answer_at_a_time_pay_for_one(tmp_path):
+    looked = threading.Event()
+
+    class Looking(ResponseJournal):
+        def find(self, key):
+            found = super().find(key)
+            looked.set()
+            return found
+
+    class Waiting(Vendor):
+        def ask(self, sample):
+            second.start()
+            assert looked.wait(30)  # the other one has seen that there is no answer yet
+            return super().ask(sample)
+
+    path = tmp_path / "responses" / "vendor.jsonl"
+    first, other, answers = Waiting(), Vendor(), []
+    first.journal, other.journal = ResponseJournal(path, lambda value: value), Looking(path, lambda value: value)
+    second = threading.Thread(target=lambda: answers.extend(told(ask(other, "a"))))
+    assert told(ask(first, "a")) == [(1.0, False)]
+    second.join()
+    assert answers == [(1.0, True)]
+    assert (first.asked, other.asked) == (["a"], [])
+    assert [file.name for file in path.parent.iterdir()] == ["vendor.jsonl"]

@@ -26,6 +26,9 @@ from pytest_benchbench.artifacts.text import Text
 WAVES_OF_CALLS = 4
 """A batch holds so many samples for each call that may be under way, so that a slow one does not keep the others waiting."""
 
+LONGEST_KEEPING = 30.0
+"""Seconds that are waited at the end, once all calls have ended, for their answers to be kept."""
+
 UNREADABLE_IN_A_ROW = 3
 """After so many answers that were paid for and cannot be read, nothing more is asked."""
 
@@ -175,13 +178,14 @@ class RemoteAdapter(MeteredAdapter):
         self._wire.open()
 
     def close(self) -> None:
-        """Wait for the calls that are under way, and end the connections."""
+        """Wait for the calls that are under way and for their answers to be kept, and end the connections."""
         delivery, self._delivery = self._delivery, None
         if delivery is not None:
             delivery.close()
         wire, self._wire = self._wire, None
         if wire is not None:
             wire.close()
+        self.finish_calls(LONGEST_KEEPING)
 
     def describe(self) -> AdapterDescription:
         """Vendor, version of the interface, plan and requested model; how the score is made."""

@@ -15,7 +15,7 @@ from pytest_benchbench.adapters.base import Sample
 from pytest_benchbench.adapters.metering import RateLimit, Usage
 from pytest_benchbench.adapters.remote.adapter import Reading, RemoteAdapter
 from pytest_benchbench.adapters.remote.answers import canonical, fraction, inner, kept, optional_name, parse
-from pytest_benchbench.adapters.remote.delivery import TRIED_AGAIN, Query, Trip
+from pytest_benchbench.adapters.remote.delivery import LOST_ON_THE_WAY, TRIED_AGAIN, Query, Trip
 from pytest_benchbench.adapters.remote.discretion import Credential
 from pytest_benchbench.adapters.remote.errors import RemoteError, UnreadableAnswer, VendorRefusal
 from pytest_benchbench.adapters.remote.lengths import Lengths, count_words
@@ -220,7 +220,7 @@ class Copyleaks(RemoteAdapter):
             document = parse(self.delivery.send(make, Trip()), self.discretion, "")
         except RemoteError as error:
             message = f"copyleaks login: {error}"
-            if isinstance(error, VendorRefusal) and error.status not in TRIED_AGAIN:
+            if isinstance(error, VendorRefusal) and error.status not in TRIED_AGAIN | LOST_ON_THE_WAY:
                 self._refused = message
             raise LoginFailed(message) from None
         token = document.get("access_token")

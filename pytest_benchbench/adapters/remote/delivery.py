@@ -18,8 +18,11 @@ from pytest_benchbench.adapters.remote.wire import INSTALL, Reply, Wire
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
-TRIED_AGAIN = frozenset({429, 502, 503, 504})
+TRIED_AGAIN = frozenset({429, 503})
 """Statuses that say: not now. 500 does not: it may be about this very text."""
+
+LOST_ON_THE_WAY = frozenset({502, 504})
+"""Statuses by which a gateway says that it has no answer of the vendor, who may have given one, and billed it."""
 
 HINTS: Mapping[int, str] = {
     301: "redirects are not followed, a key would go with them",
@@ -148,7 +151,7 @@ class Delivery:
             return self._once(make(), trip, text)
 
         def worth_another(error: BaseException) -> bool:
-            return _is_passing(error) or (repeatable and isinstance(error, AnswerLost))
+            return _is_passing(error) or (repeatable and _is_lost(error))
 
         def before_sleep(_: RetryCallState) -> None:
             if retried is not None:
@@ -186,6 +189,7 @@ class Delivery:
         if 200 <= reply.status < 300:
             return reply
         trip.under_way = False
+        trip.lost = trip.lost or may_be_billed(reply.status)
         raise self._refusal(reply, text)
 
     def _refusal(self, reply: Reply, text: str) -> VendorRefusal:
@@ -195,6 +199,8 @@ class Delivery:
         except ValueError:
             phrase = ""
         said, hint = vendor_message(reply, self._discretion, text), HINTS.get(reply.status)
+        if text and may_be_billed(reply.status):  # a login has no text, and costs nothing
+            hint = "the question was sent and may have been billed"
         parts = [f"{self._vendor} answered {reply.status}{phrase}", *filter(None, (said, hint))]
         asked = self._clock.asked_wait(reply.headers) if reply.status in TRIED_AGAIN else None
         if asked is not None and asked <= LONGEST_ASKED_WAIT:
@@ -214,6 +220,18 @@ class Delivery:
         self._clock.sleep(seconds, self._ended)
         if self._ended.is_set():
             raise NotSent("the run ended before the vendor's turn came; nothing was sent", lasting=True)
+
+
+def may_be_billed(status: int) -> bool:
+    """Say whether a call may be billed although it was answered by this status, which is no success.
+
+    A vendor, or what stands before it, that breaks over a call says nothing of its bill; 503 says that it did not begin.
+    """
+    return status >= 500 and status != 503
+
+
+def _is_lost(error: BaseException) -> bool:
+    return isinstance(error, AnswerLost) or (isinstance(error, VendorRefusal) and error.status in LOST_ON_THE_WAY)
 
 
 def _is_passing(error: BaseException) -> bool:

@@ -25,7 +25,7 @@ class AnswerLost(RemoteError):  # noqa: N818 - likewise
 
 
 class VendorRefusal(RemoteError):  # noqa: N818 - likewise
-    """The vendor answered with another status than success, and bills nothing.
+    """The vendor answered with another status than success, and bills nothing unless it broke over the call.
 
     Args:
         message: One line.

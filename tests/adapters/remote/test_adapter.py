@@ -91,8 +91,7 @@ def test_an_answer_is_paid_once(ask, texts, vendors, vendor):
         (401, "401 Unauthorized: no: the key was not accepted"),
         (402, "402 Payment Required: no: the account has no credits"),
         (404, "404 Not Found: no: there is nothing at this address"),
-        (500, "500 Internal Server Error: no"),
-        (599, "answered 599: no"),
+        (451, "451 Unavailable For Legal Reasons: no"),
     ],
 )
 def test_a_refusal_is_an_error_that_is_not_billed_and_not_tried_again(
@@ -116,7 +115,32 @@ def test_what_guards_a_vendor_answers_with_a_page(error_of, player):
     )
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", [500, 502, 504, 524, 599])
+def test_a_vendor_that_broke_may_have_billed_the_call_and_is_not_paid_again(ask, texts, vendors, player, clock, status):
+    vendors.play([player.refusal(status, "no")] * 2)
+    adapter = ask("gptzero")
+    adapter.meter = purse = Purse(9)
+    (answer,) = adapter.detect_batch(texts(1))
+    assert answer.type == "VendorRefusal"
+    assert answer.message.startswith(f"gptzero answered {status}")
+    assert answer.message.endswith("no: the question was sent and may have been billed")
+    assert (len(purse.reserved), purse.refunded, purse.tries, clock.waits) == (1, [], 0, [])
+
+
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_gateway_that_lost_an_answer_is_asked_again_where_the_vendor_knows_the_question(
+    ask, texts, vendors, player, clock, status
+):
+    vendors.play([player.refusal(status, "no"), player.refusal(429, "later"), player.refusal(400, "no")])
+    adapter = ask("copyleaks")
+    adapter.meter = purse = Purse(9)
+    (answer,) = adapter.detect_batch(texts(1))
+    assert answer.message.startswith("copyleaks answered 400")
+    assert len({asked.path for asked in vendors.asked if "login" not in asked.path}) == 1
+    assert (len(purse.reserved), purse.refunded, clock.waits) == (1, [], [1.0, 2.0])  # the first one may be billed
+
+
+@pytest.mark.parametrize("status", [429, 503])
 def test_a_vendor_that_cannot_now_is_asked_again_ever_later(ask, texts, vendors, player, clock, status):
     vendors.play([player.refusal(status, "later")] * 3)
     adapter = ask("gptzero")
