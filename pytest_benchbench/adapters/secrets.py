@@ -10,12 +10,14 @@ and so are the values of environment variables whose names say that they are sec
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
-from urllib.parse import quote
 
 import msgspec
 
@@ -105,11 +107,9 @@ class Secrets:
         given = {value for values in options.values() for value in values.values()}
         known = {value for value in given if len(value) >= LEAST_OPTION_CHARACTERS and value.lower() not in _ORDINARY}
         known |= {value for value in variables if len(value) >= LEAST_VARIABLE_CHARACTERS}
-        known |= {
-            written for value in known for written in (quote(value, safe=""), json.dumps(value, ensure_ascii=False)[1:-1])
-        }
+        known |= {encoded for value in known if len(value) >= LEAST_VARIABLE_CHARACTERS for encoded in _encoded(value)}
         self._known = sorted(known, key=len, reverse=True)
-        self._beginnings = {_beginning(value) for value in known}
+        self._probes = {_probe(value) for value in known}
         self._pattern = re.compile("|".join(map(_pattern, self._known))) if known else None
 
     @classmethod
@@ -155,7 +155,8 @@ class Secrets:
 
     def may_occur_in(self, encoded: str) -> bool:
         """Look quickly whether an encoded JSON document can hold a secret, whole or cut off."""
-        return "…" in encoded or any(beginning in encoded for beginning in self._beginnings)
+        folded = encoded.lower()
+        return "…" in encoded or any(probe in folded for probe in self._probes)
 
     def mask(self, text: str) -> str:
         """Cut known secrets out of a text."""
@@ -190,6 +191,47 @@ def _beginning(secret: str) -> str:
     return secret if len(secret) < _WHOLE_CHARACTERS else secret[: len(secret) // 2]
 
 
+def _encoded(secret: str) -> set[str]:
+    """Write a secret in hex and in base64, there as it looks behind any number of other bytes."""
+    data = secret.encode("utf-8", "surrogatepass")
+    encoded = {data.hex()}
+    for before in range(3):
+        written = base64.b64encode(b"\0" * before + data)[-(-before * 8 // 6) : (before + len(data)) * 8 // 6].decode()
+        encoded |= {written, written.translate({ord("+"): "-", ord("/"): "_"})}
+    return encoded
+
+
+def _probe(secret: str) -> str:
+    """Give a part of the beginning of a secret that looks the same, case aside, however the secret is escaped."""
+    return max(re.findall(r"[a-z0-9]+", _beginning(secret).lower(), re.ASCII), key=len, default="")
+
+
 def _pattern(secret: str) -> str:
-    whole, beginning = re.escape(secret), re.escape(_beginning(secret))
-    return whole if whole == beginning else rf"{whole}|{beginning}[^\s'\"<>]*"
+    whole, beginning = _spelled(secret), _spelled(_beginning(secret))
+    pattern = whole if whole == beginning else rf"{whole}|{beginning}[^\s'\"<>]*"
+    return rf"(?i:{pattern})" if len(secret) >= LEAST_VARIABLE_CHARACTERS else pattern
+
+
+def _spelled(secret: str) -> str:
+    """Make a pattern of a secret whose characters may be escaped as URLs, JSON, Python and HTML do it, and once more."""
+    return "".join(map(_character, secret))
+
+
+@lru_cache(maxsize=1024)
+def _character(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character
+    code, data = ord(character), character.encode("utf-8", "surrogatepass")
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    url = "".join(rf"%(?:25)*{byte:02x}" for byte in data)
+    python = "".join(rf"\\+x{byte:02x}" for byte in data)
+    escaped = "".join(rf"\\+u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    written = [rf"\\*{re.escape(character)}", rf"(?i:{url})", rf"(?i:{python})", rf"(?i:{escaped})"]
+    written.append(rf"&(?:amp;)*(?i:#0*{code}|#x0*{code:x});")
+    for form in (html.escape(character), json.dumps(character)[1:-1]):
+        if len(form) > 2 and form[0] == "&":
+            written.append(rf"&(?:amp;)*{re.escape(form[1:])}")
+        elif len(form) == 2:
+            written.append(rf"\\+{re.escape(form[1])}")
+    # what is longest goes first: a character that begins its own escape must not end the match there
+    return f"(?:{'|'.join(reversed(written))})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from collections import defaultdict
@@ -16,6 +17,12 @@ _ESCAPED = re.compile(
     r"|(?:\\+x[0-9A-Fa-f]{2})+|(?:\\+u[0-9A-Fa-f]{4})+|\\+U[0-9A-Fa-f]{8}|\\+[abfnrtv]"  # of Python and JSON
     r"|&(?:amp;)*#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6});|&(?:amp;)*[A-Za-z]{2,8};"  # of HTML
 )
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{22,}")
+"""What may be base64 or hex of a piece."""
+
+_LEAST_DECODED = 8
+"""Letters of a piece that is looked for in what may be base64: chance makes shorter ones."""
+
 _HEX_PAIR = re.compile(r"(?:%(?:25)*|x)([0-9A-Fa-f]{2})")
 
 
@@ -23,7 +30,7 @@ class Quotations:
     """Finds pieces of some texts in foreign ones.
 
     Letters and digits alone are compared, case aside: words may be separated, cut and set in lines otherwise than in the
-    text, and be escaped as URLs, JSON, Python or HTML do it.
+    text, and be escaped as URLs, JSON, Python or HTML do it, or encoded in base64 or hex.
 
     Args:
         texts: The texts.
@@ -49,6 +56,16 @@ class Quotations:
                     for begin in range(len(letters) - size + 1)
                     if letters[begin : begin + size] in pieces
                 )
+        for encoded in _ENCODED.finditer(foreign):
+            decoded = ["".join(_folded(text)) for text in _decodings(encoded[0])]
+            if any(
+                letters[begin : begin + size] in pieces
+                for size, pieces in self._pieces.items()
+                if size >= _LEAST_DECODED
+                for letters in decoded
+                for begin in range(len(letters) - size + 1)
+            ):
+                found.append(encoded.span())
         return found
 
     @cached_property
@@ -87,6 +104,16 @@ def _unescaped(foreign: str) -> Iterator[tuple[int, int, str]]:
         yield escaped.start(), escaped.end(), _decoded(escaped[0])
         at = escaped.end()
     yield from ((place, place + 1, foreign[place]) for place in range(at, len(foreign)))
+
+
+def _decodings(run: str) -> Iterator[str]:
+    """Give what a run of characters stands for if it is hex, or base64 that was cut out at any place."""
+    if re.fullmatch(r"(?:[0-9a-fA-F]{2})+", run):
+        yield bytes.fromhex(run).decode("utf-8", "ignore")
+    plain = run.translate({ord("-"): "+", ord("_"): "/"})
+    for begin in range(4):
+        whole = plain[begin:]
+        yield base64.b64decode(whole[: len(whole) // 4 * 4]).decode("utf-8", "ignore")
 
 
 def _decoded(escaped: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -70,13 +72,26 @@ class WithheldTexts:
     def hide_in_answer(self, detection: DetectionRecord) -> DetectionRecord:
         """Hide quotations in what a detector answered."""
         told = {name: getattr(detection, name) for name in ("label", "reason", "temporal")}
-        changes = {name: self.hide_in(value) for name, value in told.items() if value is not None}
+        changes = {name: self._hide_words(self.hide_in(value)) for name, value in told.items() if value is not None}
         if (scorer := detection.scorer) is not None:
             names = {name: value for name, value in scorer.items() if name in NAMES and _is_name(value)}
-            changes["scorer"] = {
-                self.hide(name): value if name in names else self.hide_in(value) for name, value in scorer.items()
-            }
+            rest = {name: value for name, value in scorer.items() if name not in names}
+            changes["scorer"] = names | self._hide_words(self.hide_in(rest))
         return msgspec.structs.replace(detection, **changes) if changes else detection
+
+    def _hide_words(self, value: Any) -> Any:
+        """Hide texts and names of members of a JSON value that are no quotation each, and are one in their order."""
+        if not isinstance(value, (dict, list)):
+            return value
+        strings = list(_strings(value))
+        hidden: set[int] = set()
+        for kinds in ((True, False), (True,), (False,)):
+            places = [place for place, (is_name, _) in enumerate(strings) if is_name in kinds]
+            starts = list(accumulate((len(strings[place][1]) + 1 for place in places), initial=0))
+            for begin, end in self._quotations.spans(" ".join(strings[place][1] for place in places)):
+                first, last = bisect_right(starts, begin) - 1, bisect_left(starts, end)
+                hidden.update(places[first:last])
+        return _without(value, iter(range(len(strings))), hidden) if hidden else value
 
     @cached_property
     def _shortest(self) -> int:
@@ -91,6 +106,34 @@ class WithheldTexts:
             for written in _ways_of_writing(text):
                 parts[size].update(written[begin : begin + size] for begin in range(len(written) - size + 1))
         return dict(parts)
+
+
+def _strings(value: Any) -> Iterator[tuple[bool, str]]:
+    """Yield the texts of a JSON value and the names of its members, and whether it is a name, in their order."""
+    if isinstance(value, str):
+        yield False, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield True, name
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _without(value: Any, places: Iterator[int], hidden: Container[int]) -> Any:
+    """Replace what ``_strings`` yields at some places."""
+    if isinstance(value, str):
+        return WITHHELD if next(places) in hidden else value
+    if isinstance(value, list):
+        return [_without(inner, places, hidden) for inner in value]
+    if isinstance(value, dict):
+        told = {}
+        for name, inner in value.items():
+            shown = WITHHELD if next(places) in hidden else name
+            told[shown] = _without(inner, places, hidden)
+        return told
+    return value
 
 
 def _ways_of_writing(text: str) -> set[str]:

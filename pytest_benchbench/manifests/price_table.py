@@ -33,6 +33,9 @@ _SHOWN_DIGITS = 6
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=r"^\S(.*\S)?$")]
 
 
+_NAMED_FIELD = re.compile(r"object (missing required|contains unknown) field (.*)", re.DOTALL)
+
+
 class PriceTableError(Exception):
     """The table cannot be used; one line that names the file, the field and the value."""
 
@@ -99,6 +102,30 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schema_version: Literal[1]
     currency: Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{3}$")]
     prices: Annotated[tuple[_PriceEntry, ...], msgspec.Meta(min_length=1)]
+
+
+_MEANT = {
+    "schema_version": "1",
+    "currency": "three capital letters such as USD",
+    "prices": "a list of one price or more",
+    "entry": f"an entry with {', '.join(_PriceEntry.__struct_fields__)}",
+    "adapter": "a text without space around it",
+    "plan": "a text without space around it",
+    "unit": f"one of {', '.join(map(str, get_args(Unit)))}",
+    "per": f"a whole number from 1 to {MAX_AMOUNT}",
+    "price": "an amount such as 24.99",
+    "as_of": "a date such as 2026-07-19",
+    "source": "a text without space around it",
+}
+"""What each field has to be."""
+
+_MISSING = {
+    "adapter": "the adapter's name",
+    "plan": "the plan as --bench-adapter=NAME:plan=... gives it",
+    "as_of": "the day on which you read the price, such as 2026-07-19",
+    "source": "where you read the price",
+}
+"""What to write where a field is missing, if more can be said."""
 
 
 def read_price_table(path: Path, display: str, adapters: Collection[str]) -> PriceTable:
@@ -176,14 +203,13 @@ def _schema_fault(error: msgspec.ValidationError, document: dict[str, object]) -
             value = value[int(part)]
         elif isinstance(value, dict):
             value = value.get(part)
-    if reason.startswith("invalid enum value"):
-        reason = f"expected one of {', '.join(map(str, get_args(Unit)))}" if field.endswith("unit") else "expected 1"
-    elif field.endswith("as_of"):
-        reason = "expected a date such as 2026-07-19"
-    elif field.endswith("currency"):
-        reason = "expected three capital letters such as USD"
-    if field.startswith(("object missing", "object contains")) or isinstance(value, (dict, list)):
-        return f"{field}: {reason}" if field else reason
+    if (named := _NAMED_FIELD.fullmatch(reason)) is not None:
+        place = f"{field}.{named[2]}" if field else named[2]
+        if named[1] == "contains unknown":
+            return f"{place}: no such field: expected {', '.join((_Table if not field else _PriceEntry).__struct_fields__)}"
+        return f"{place}: is missing: write {(_MEANT | _MISSING)[named[2]]}"
+    name = "entry" if re.fullmatch(r"prices\[\d+\]", field) else field.rpartition(".")[2]
+    reason = f"expected {_MEANT[name]}" if name in _MEANT else reason
     return f"{field}: {reason}, got {_told(value)}" if field else reason
 
 

@@ -1,5 +1,8 @@
 """What is secret, and that it is cut out of texts."""
 
+import base64
+import html
+import json
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -139,6 +142,34 @@ def test_the_beginning_of_a_short_secret_at_the_end_of_a_cut_text():
 def test_a_secret_in_an_address_is_cut_out():
     secret = "a+b/c=d e&f ü"
     assert Secrets({}, [secret]).mask(f"https://x.y?k={quote(secret, safe='')}&z=1") == "https://x.y?k=***&z=1"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        str.upper,
+        str.swapcase,
+        lambda secret: base64.b64encode(secret.encode()).decode(),
+        lambda secret: base64.b64encode(f"u:{secret}".encode()).decode(),
+        lambda secret: base64.urlsafe_b64encode(f"me:{secret}:".encode()).decode(),
+        lambda secret: secret.encode().hex(),
+        lambda secret: quote(quote(secret, safe=""), safe=""),
+        lambda secret: quote(secret, safe="").replace("%2B", "%2b"),
+        lambda secret: secret.replace("/", "\\/"),
+        lambda secret: secret.replace("+", "&#43;"),
+        lambda secret: secret.replace("+", "&#x2B;"),
+        lambda secret: html.escape(secret),
+        lambda secret: secret.replace("+", "\\u002b"),
+        lambda secret: json.dumps(json.dumps(secret)),
+    ],
+)
+def test_a_secret_is_cut_out_however_it_is_written(write):
+    known = Secrets({}, ["sk-Canary+5c1f&ea2/09b4471"])
+    written = write("sk-Canary+5c1f&ea2/09b4471")
+    masked = known.mask(f"the key {written} is bad")
+    assert HIDDEN in masked
+    assert len(masked) < len("the key *** is bad") + 14  # what stands around it in base64, and quotation marks
+    assert known.may_occur_in(json.dumps({"reason": f"the key {written} is bad"}))
 
 
 def test_the_longer_of_two_secrets_goes_first():

@@ -1,5 +1,7 @@
 """A piece of a text is found whatever stands between its letters and however they are escaped, and nothing else is."""
 
+import base64
+import hashlib
 import html
 import json
 from urllib.parse import quote, quote_plus
@@ -51,6 +53,20 @@ def test_a_piece_is_found_however_it_is_written(write):
 )
 def test_what_repeats_nothing_is_left(foreign):
     assert left(foreign) == foreign
+
+
+@pytest.mark.parametrize("before", ["", "x", "xy"])
+def test_a_piece_is_found_in_base64_and_in_hex(before):
+    data = f"{before}{TEXT}".encode()
+    for written in (
+        base64.b64encode(data),
+        base64.urlsafe_b64encode(data),
+        data.hex().encode(),
+        data.hex().upper().encode(),
+    ):
+        assert left(f"bad: {written.decode()} !").rstrip("= !") == "bad:"
+    digest = hashlib.sha256(data).hexdigest()
+    assert left(digest) == digest
 
 
 def test_of_a_short_text_the_whole_is_a_piece():

@@ -63,6 +63,29 @@ def test_an_answer_loses_what_quotes_and_keeps_what_names_the_detector():
     assert hidden.scorer == {"model": "The harbour lay quiet", "raw": {WITHHELD: [WITHHELD, 0.5]}, "words": 3}
 
 
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        {"words": {"The": 0.1, "harbour": 0.2, "lay": 0.3, "quiet": 0.4}},
+        {"words": ["The", "harbour", "lay", "quiet"]},
+        {"first": "The", "second": "harbour", "third": "lay", "fourth": "quiet"},
+        {"The": "verb", "harbour": "noun", "lay": "verb", "quiet": "noun"},
+        {"tokens": [{"token": "The"}, {"token": "harbour"}, {"token": "lay"}, {"token": "quiet"}]},
+    ],
+)
+def test_words_that_stand_one_by_one_are_hidden(scorer):
+    answer = DetectionRecord("scored", 1.0, "warm", score=50.0, scorer={"model": "m-1", **scorer, "class": "human"})
+    hidden = WithheldTexts([TEXT]).hide_in_answer(answer).scorer
+    assert not any(word in str(hidden) for word in ("The", "harbour", "lay'", "quiet"))
+    assert (hidden["model"], hidden["class"]) == ("m-1", "human")
+
+
+def test_a_word_alone_is_kept():
+    scorer = {"class": "quiet", "raw": {"harbour": 0.5, "lay": [1]}}
+    answer = DetectionRecord("scored", 1.0, "warm", score=50.0, scorer=scorer)
+    assert WithheldTexts([TEXT]).hide_in_answer(answer).scorer == scorer
+
+
 def test_a_name_that_is_no_name_is_hidden():
     answer = DetectionRecord("scored", 1.0, "warm", scorer={"model": TEXT * 2})
     assert "harbour" not in str(WithheldTexts([TEXT]).hide_in_answer(answer).scorer)

@@ -270,7 +270,7 @@ def test_a_dry_run_without_prices_says_that_the_cost_is_not_known(four_texts):
             "--bench-budget=2: prices.yaml has no price of vendor with plan 'pro' (vendor): add one, or",
         ),
         (["--bench-prices=nowhere.yaml"], "--bench-prices: nowhere.yaml: cannot be read: No such file or directory"),
-        (["--bench-prices=undated.yaml"], "--bench-prices: undated.yaml: prices[[]0]: object missing required field as_of"),
+        (["--bench-prices=undated.yaml"], "--bench-prices: undated.yaml: prices[[]0].as_of: is missing: write the day"),
         (["--bench-prices=credits.yaml"], "credits.yaml: prices[[]0].unit: vendor does not bill by the credit"),
     ],
 )

@@ -232,11 +232,12 @@ class RemoteAdapter(MeteredAdapter):
             reply = self.put(sample, text, usage, trip)
             reading = self._read_reply(reply, text)
             raw = self.discretion.unquoted(reading.raw, text)
+            told = self.discretion.unquoted({"model": reading.model, "scanId": reading.scan_id}, text)
         except (RemoteError, BudgetExceeded, AdapterUnavailable):
             raise
         except Exception as error:  # of a library: its message may hold anything
             raise RemoteError(f"{type(error).__name__}: {self.discretion.repeated(str(error), text)}") from None
-        return {"status": "scored", "score": reading.score, "scorer": self._facts(reading, raw, reply, usage, trip)}
+        return {"status": "scored", "score": reading.score, "scorer": self._facts(reading, told, raw, reply, usage, trip)}
 
     def put(self, sample: Sample, text: str, usage: Usage, trip: Trip) -> Reply:
         """Put the question about a text, and count it as billed unless it surely is not.
@@ -292,16 +293,18 @@ class RemoteAdapter(MeteredAdapter):
         }
         return {name: value for name, value in facts.items() if value is not None}
 
-    def _facts(self, reading: Reading, raw: Mapping[str, Any], reply: Reply, usage: Usage, trip: Trip) -> dict[str, Any]:
+    def _facts(
+        self, reading: Reading, told: Mapping[str, Any], raw: Mapping[str, Any], reply: Reply, usage: Usage, trip: Trip
+    ) -> dict[str, Any]:
         facts = {
             **self._identity(),
-            "model": reading.model,
+            "model": reading.model if reading.model == self.requested_model else told.get("model"),  # texts may name models
             "raw": raw,
             "words": usage.words,
             "credits": usage.credits if reading.credits is None else reading.credits,
             "latencyMs": reply.latency_ms,
             "waitedMs": trip.waited * 1e3,
             "requests": trip.requests,
-            "scanId": reading.scan_id,
+            "scanId": told.get("scanId"),
         }
         return self.discretion.masked({name: value for name, value in facts.items() if value is not None})

@@ -21,6 +21,9 @@ MAX_KEYS_SHOWN = 12
 MAX_KEYS_CHARACTERS = 320
 """Of the names that a message shows, so that its beginning is not cut off in the evidence."""
 
+LEAST_WORDS = 3
+"""So many names that are words of the text are no names of an answer's shape. One or two may be by chance."""
+
 _CLASS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_.][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -94,7 +97,7 @@ def keys_seen(value: Any, discretion: Discretion, text: str) -> str:
             inner = inner[0]
         if isinstance(inner, Mapping):
             inner_names.extend(f"{_shown_key(name)}.{_shown_key(key)}" for key in inner)
-    every = [*sorted(names), *sorted(inner_names)]
+    every = [*_unless_words(sorted(names), text), *_unless_words(sorted(inner_names), text)]
     more = len(every) - MAX_KEYS_SHOWN
     shown = ", ".join(every[:MAX_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
     return f"keys seen: {discretion.repeated(shown, text, most=MAX_KEYS_CHARACTERS) if every else 'none'}"
@@ -118,7 +121,7 @@ def fraction(value: Any, place: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise UnreadableAnswer(f"{place}: expected a number in [0, 1], got {_kind(value)}")
     if not 0 <= value <= 1:
-        shown = f"{value:g}" if abs(value) < _EXACT else "a giant one"
+        shown = f"{value!r}" if abs(value) < _EXACT else "a giant one"
         raise UnreadableAnswer(f"{place}: expected a number in [0, 1], got {shown}")
     return float(value) + 0.0  # no negative zero
 
@@ -181,6 +184,15 @@ def _plain(value: Any, levels: int) -> Any:
         members = {key: _plain(member, levels - 1) for key, member in value.items() if _KEY.fullmatch(key)}
         return {key: member for key, member in members.items() if member is not None} or None
     return None
+
+
+def _unless_words(names: list[str], text: str) -> list[str]:
+    """Count the names in place of showing them where so many are words of the text that they tell what it is about."""
+    words = set(re.findall(r"\w+", text.lower()))
+    known = [name for name in names if name.rpartition(".")[2].lower() in words]
+    if len(known) < LEAST_WORDS:
+        return names
+    return [*(name for name in names if name not in known), f"({len(known)} words of the text)"]
 
 
 def _shown_key(key: str) -> str:

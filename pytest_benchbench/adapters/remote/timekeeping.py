@@ -148,6 +148,6 @@ SYSTEM = Timekeeper()
 def _http_date(value: str) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -111,3 +111,23 @@ def test_nothing_is_paid_for_ever_for_nothing(ask, texts, vendors, player):
     assert kinds == [*["UnreadableAnswer"] * 2, "scored", *["UnreadableAnswer"] * 3, *["NoFurtherCalls"] * 2]
     assert "it would be paid for nothing: gptzero: documents: expected one" in answers[-1].message
     assert len(vendors.asked) == 6
+
+
+def test_names_that_are_words_of_the_text_are_not_shown():
+    text = "Seven quiet herons walked along the river."
+    words = dict.fromkeys(text.rstrip(".").split(), 1.0)
+    assert keys_seen({"results": words}, Discretion(), text) == "keys seen: results, (7 words of the text)"
+    assert keys_seen({"river": 1, "error": 2}, Discretion(), text) == "keys seen: error, river"
+
+
+def test_a_vendor_that_names_its_answer_or_its_model_by_words_of_the_text_is_not_repeated(ask, texts, vendors, player):
+    def renamed(act):
+        return player.Act(
+            body={**act.body, "version": "Seven-quiet-herons-walked", "scanId": "herons.walked.along.the.river"}
+        )
+
+    vendors.play([renamed])
+    (answer,) = ask("gptzero").detect_batch(texts(1))
+    assert answer.status == "scored"
+    assert answer.scorer.keys().isdisjoint({"model", "scanId"})
+    assert "herons" not in str(answer)

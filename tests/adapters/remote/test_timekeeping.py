@@ -93,6 +93,8 @@ def test_waits_double_up_to_a_bound_and_half_is_chance():
         ({"retry-after": "Tue, 01 Dec 2026 10:01:00 GMT", "date": "Tue, 01 Dec 2026 10:00:00 GMT"}, 60.0),
         ({"retry-after": "Tue, 01 Dec 2026 10:01:00", "date": "Tue, 01 Dec 2026 10:00:00 GMT"}, 60.0),
         ({"retry-after": "Fri, 99 Jan 2027 08:01:00 GMT"}, None),
+        ({"retry-after": f"Fri, {'9' * 20} Jan 2027 08:01:00 GMT"}, None),
+        ({"retry-after": f"Fri, 15 Jan 2027 08:01:00 +{'9' * 20}"}, None),
     ],
 )
 def test_what_a_vendor_asks_to_wait(clock, headers, seconds):
