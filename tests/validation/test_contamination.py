@@ -215,6 +215,24 @@ def has(line, wanted):
 
 PARTS = ["ka", "lo", "mi", "Kalomineruso", "abcdefghijklmnopqr", "\u00e9t\u00e9", "e\u0301", "\u4e2d\u6587", "ho-1", "ho-12",
          "7", "seven", "don't", "\\n", "\\u0041", "\\\\", '"', ",", ": ", "|"]  # fmt: skip
+
+
+@given(st.integers(0, 2**31), st.lists(st.integers(0, 60), max_size=4))
+def test_what_is_found_is_what_the_plain_definition_finds(seed, cuts):
+    rng = random.Random(seed)
+
+    def made(count):
+        return "".join(rng.choice(PARTS) + rng.choice([" ", " ", " ", "\n", ""]) for _ in range(count)).strip() or "ka"
+
+    samples = [
+        sample(name, made(rng.choice([1, 4, 12, 20, 40]))) for name in ("ho-1", "ho-12", "seven", "7", "\u00e9-x", "a b")
+    ]
+    pieces = []
+    for _ in range(rng.randint(0, 8)):
+        one = rng.choice(samples)
+        few = one.text.split(" ")
+        pieces.append(rng.choice([one.text, one.id, json.dumps(one.text), json.dumps([json.dumps([one.text])]), made(30),
+                                  one.text.upper(), " ".join(few[: len(few) * 2 // 3]), f"x,{one.text}"]))  # fmt: skip
         pieces.append(rng.choice(["\n", "\n", " ", ", "]))
     text = "".join(pieces)
     expected = plainly(text, samples, 0.4)
