@@ -49,7 +49,7 @@ class _CannotCompare(click.ClickException):
 @click.option("--allow-lost", type=click.IntRange(0), default=0, show_default=True, help="Verdicts that may be lost.")
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Level of the paired test.",
@@ -63,7 +63,7 @@ class _CannotCompare(click.ClickException):
 )
 @click.option(
     "--max-slowdown",
-    type=click.FloatRange(1, min_open=True),
+    type=FiniteRange(1, min_open=True),
     metavar="FACTOR",
     help="How many times as long calls may take, or as bad figures may be.  [default: calls decide nothing; figures 1.2]",
 )

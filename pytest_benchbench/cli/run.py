@@ -77,7 +77,7 @@ SHARDS_PER_WORKER = 2
 )
 @click.option(
     "--wait",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
