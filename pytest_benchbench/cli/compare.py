@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import INDIFFERENT, version_notes
 from pytest_benchbench.evidence.reading import EvidenceError

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.merge import tell_ci
 from pytest_benchbench.engines import EngineError
 from pytest_benchbench.engines.dask_engine import INCOMPLETE, Client, await_workers, connected, run_shards
