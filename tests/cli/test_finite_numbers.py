@@ -31,12 +31,8 @@ def test_the_options_are_found():
 @pytest.mark.parametrize("written", ["nan", "-NaN", "inf", "-inf", "Infinity", "1e400", "-1", "-1e400"])
 @pytest.mark.parametrize(("words", "option"), OPTIONS, ids=[f"{'-'.join(w)}{o.opts[0]}" for w, o in OPTIONS])
 def test_a_number_that_is_none_or_out_of_range_is_wrong_use(words, option, written, tmp_path):
-    there = [str(tmp_path)] * 2
-    positional = [
-        there.pop()
-        for each in dict(commands())[words].params
-        if isinstance(each, click.Argument) and each.required and there
-    ]
+    arguments = [each for each in dict(commands())[words].params if isinstance(each, click.Argument) and each.required]
+    positional = [str(tmp_path)] * len(arguments)
     result = CliRunner().invoke(main, [*words, f"{option.opts[0]}={written}", *positional])
     assert result.exit_code == 2, result.output
     *usage, said = result.stderr.splitlines()
