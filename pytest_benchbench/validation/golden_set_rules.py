@@ -9,10 +9,9 @@ from typing import Final
 
 from pytest_benchbench.manifests.faults import shown
 from pytest_benchbench.manifests.golden_set import SPLITS, BalanceTargets
-from pytest_benchbench.manifests.spelling import spelled_alike
 from pytest_benchbench.validation.finding import Finding, RuleOutcome, warned
 from pytest_benchbench.validation.placed_samples import PlacedSample, about, outcome
-from pytest_benchbench.validation.shingles import normalised, words
+from pytest_benchbench.validation.shingles import words
 
 REVIEWED_TWICE_FROM: Final = 1000
 """Samples from which on every one needs two reviewers."""
@@ -50,14 +49,12 @@ _DETECTING = frozenset({"classifier", "classifiers", "detected", "detection", "d
 
 _NOBODY = frozenset(
     {
-        "-",
-        "?",
         "anonymous",
         "crowd",
         "crowdsourced",
-        "mechanical turk",
+        "mechanicalturk",
         "mturk",
-        "n/a",
+        "na",
         "nobody",
         "none",
         "somebody",
@@ -68,7 +65,7 @@ _NOBODY = frozenset(
         "various",
     }
 )
-"""What is written where nobody is named."""
+"""What is written where nobody is named, without spaces and punctuation; signs alone name nobody either."""
 
 _MOST_PARTS = 4
 
@@ -114,7 +111,7 @@ def both_labels(file: str, placed: Sequence[PlacedSample]) -> RuleOutcome:
 
 def label_owner(placed: Sequence[PlacedSample]) -> RuleOutcome:
     """Find owners who are nobody: rule ``label-owner``. That it is the same one everywhere, the reader makes sure."""
-    nobody = [one for one in placed if spelled_alike(one.sample.labelOwner) in _NOBODY]
+    nobody = [one for one in placed if not _person(one.sample.labelOwner)]
     findings = []
     if nobody:
         message = f"{shown(nobody[0].sample.labelOwner)} is nobody: name the one person who answers for the labels"
@@ -156,8 +153,7 @@ def reviewers(placed: Sequence[PlacedSample]) -> RuleOutcome:
 
     def findings() -> Iterator[Finding]:
         for one in placed:
-            people = [name for name in one.sample.reviewers if spelled_alike(name) not in _NOBODY]
-            named = {normalised(name) or spelled_alike(name) for name in people}
+            named = {_person(name) for name in one.sample.reviewers} - {""}
             needed = 2 if large or one.sample.borderline else 1
             if len(named) >= needed:
                 continue
@@ -194,6 +190,12 @@ def _named_in(source: str, names: dict[str, str], longest: int) -> str | None:
             if (name := names.get(part) or names.get(_VERSION.sub("", part))) is not None:
                 return f"the detector {name}"
     return next((f"a {word}" for word in found if word in _DETECTING), None)
+
+
+def _person(name: str) -> str:
+    """Give what all spellings of a person's name have in common; nothing where nobody is named."""
+    letters = "".join(words(name))
+    return "" if letters in _NOBODY else letters
 
 
 def _plural(what: str, number: int) -> str:
