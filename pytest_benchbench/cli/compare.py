@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.merging import INDIFFERENT, version_notes
 from pytest_benchbench.evidence.reading import EvidenceError
@@ -49,7 +50,7 @@ class _CannotCompare(click.ClickException):
 @click.option("--allow-lost", type=click.IntRange(0), default=0, show_default=True, help="Verdicts that may be lost.")
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Level of the paired test.",
@@ -63,7 +64,7 @@ class _CannotCompare(click.ClickException):
 )
 @click.option(
     "--max-slowdown",
-    type=click.FloatRange(1, min_open=True),
+    type=FiniteRange(1, min_open=True),
     metavar="FACTOR",
     help="How many times as long calls may take, or as bad figures may be.  [default: calls decide nothing; figures 1.2]",
 )

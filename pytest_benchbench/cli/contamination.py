@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ import click
 import msgspec
 
 from pytest_benchbench import __version__
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.manifests.faults import ManifestError, shown, shown_text
 from pytest_benchbench.manifests.golden_set_hash import check_frozen, digest_path
@@ -53,7 +55,7 @@ _SAID = {
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.05, 1.0),
+    type=FiniteRange(0.05, 1.0),
     default=THRESHOLD,
     show_default=True,
     help=f"Share of a sample's runs of {SHINGLE_WORDS} words in one file that is an overlap.",
@@ -64,6 +66,13 @@ _SAID = {
     default=MAX_BYTES,
     show_default=True,
     help="Text of one file that is looked at.",
+)
+@click.option(
+    "--leave-out",
+    "left_out",
+    multiple=True,
+    metavar="PATTERN",
+    help="Files that need not be looked into, such as '*.zip': told as left out, and no reason for exit code 21.",
 )
 @click.option(
     "--audit", "wants_audit", is_flag=True, help="Plant overlaps of every kind, and make sure that they are found."
@@ -79,6 +88,7 @@ def command(
     base: str | None,
     threshold: float,
     max_bytes: int,
+    left_out: tuple[str, ...],
     wants_audit: bool,
     audit_log: Path | None,
     as_json: bool,
@@ -100,8 +110,6 @@ def command(
         raise click.UsageError("give one of --against PATH..., --diff BASE and --audit")
     if audit_log is not None and not wants_audit:
         raise click.UsageError("--audit-log belongs to --audit")
-    if threshold != threshold:  # click takes NaN for a number in every range
-        raise click.UsageError("--threshold nan is no share")
     located = _read(golden)
     if wants_audit:
         _audit(located, threshold, audit_log, as_json=as_json)
@@ -109,7 +117,7 @@ def command(
     for path in wanted:
         if not os.path.lexists(path):
             raise click.UsageError(f"--against {shown_text(str(path))}: there is nothing of that name")
-    files = list(files_under(wanted)) if base is None else _added(base)
+    files = [_left_out(file, left_out) for file in (files_under(wanted) if base is None else _added(base))]
     holdout = Holdout(located.golden_set.samples, threshold=threshold)
     found = _search(holdout, files, (golden, digest_path(golden)), max_bytes)
     if as_json:
@@ -132,6 +140,15 @@ def _read(golden: Path) -> LocatedSet:
     if not any(sample.split == "holdout" for sample in located.golden_set.samples):
         _refuse(f"{display}: has no sample of the split holdout, so there is nothing to look for")
     return located
+
+
+def _left_out(file: Path | PassedOver, patterns: Sequence[str]) -> Path | PassedOver:
+    """Pass a file over whose path or name fits a pattern."""
+    path = Path(file.file) if isinstance(file, PassedOver) else file
+    for pattern in patterns:
+        if fnmatchcase(path.name, pattern) or fnmatchcase(str(path), pattern):
+            return PassedOver(str(path), f"left out by --leave-out {pattern}", is_gap=False)
+    return file
 
 
 def _added(base: str) -> list[Path | PassedOver]:
@@ -176,7 +193,12 @@ def _tell(located: LocatedSet, holdout: Holdout, found: Search) -> None:
         click.echo(f"note: plain ids are looked for only where they stand alone: {_some(sorted(holdout.alone))}")
     overlaps = "no overlap" if not found.total else f"{found.total} {'overlap' if found.total == 1 else 'overlaps'}"
     files = f"{found.files:,} {'file' if found.files == 1 else 'files'} ({found.bytes:,} bytes)"
-    click.echo(f"{overlaps} with {len(holdout.ids):,} holdout samples of {shown_text(located.golden_set.name)} in {files}")
+    gaps = ""
+    if found.gaps:
+        unseen = f"{found.gaps:,} {'file' if found.gaps == 1 else 'files'}"
+        gaps = f"; {unseen} that may hold a text not looked into, or not to the end"
+    name = shown_text(located.golden_set.name)
+    click.echo(f"{overlaps} with {len(holdout.ids):,} holdout samples of {name} in {files}{gaps}")
 
 
 def _said(found: FoundOverlap) -> str:

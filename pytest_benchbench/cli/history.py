@@ -15,6 +15,7 @@ from pytest_benchbench.reports.detector_finished_run import IncompleteRunError, 
 from pytest_benchbench.reports.detector_history import history_document
 from pytest_benchbench.reports.detector_history_lines import history_lines
 from pytest_benchbench.reports.detector_series import Series, SeriesError, aliases, append_entry, entry_of, read_series
+from pytest_benchbench.reports.detector_series_schema import detector_series_schema
 from pytest_benchbench.reports.escaping import plain
 
 INCOMPLETE = 21
@@ -33,6 +34,12 @@ class _Incomplete(click.ClickException):
     exit_code = INCOMPLETE
 
 
+def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(encode_document(detector_series_schema()).decode(), nl=False)
+        context.exit()
+
+
 @click.command("history")
 @click.argument("series", type=click.Path(path_type=Path))
 @click.option("--append", type=click.Path(exists=True, path_type=Path), metavar="RUN_DIR", help="Append this finished run.")
@@ -41,6 +48,14 @@ class _Incomplete(click.ClickException):
     multiple=True,
     metavar="ALIAS=REASON",
     help="With --append: this run is the detector's baseline, since its shift was looked into; repeatable.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of the series file, and do nothing else.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(series: Path, append: Path | None, new_baseline: tuple[str, ...], as_json: bool) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.gate_options import read_policy
 from pytest_benchbench.cli.new_output import refuse_output, write_output
 from pytest_benchbench.evidence.writing import encode_document
@@ -22,18 +22,7 @@ MAX_BASES = 100_000
 
 MAX_GROUPS = 1000
 
-
-class _Rate(click.FloatRange):
-    """A number from 0 to 1; click takes NaN for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        rate: float = super().convert(value, param, ctx)
-        if math.isnan(rate):
-            self.fail(f"{value} is not a rate", param, ctx)
-        return rate
-
-
-_RATE = _Rate(0.0, 1.0)
+_RATE = FiniteRange(0.0, 1.0)
 
 
 @click.command("power")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.progress import evidence_progress
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
@@ -67,12 +67,6 @@ def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str,
     return tuple(pairs)
 
 
-def _rate(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and isnan(value):  # no bound of a range keeps it out
-        raise click.BadParameter("nan is no rate")
-    return value
-
-
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, path_type=Path))
 @click.option("--output-dir", required=True, type=click.Path(path_type=Path), help="New folder for the report.")
@@ -100,8 +94,7 @@ def _rate(context: click.Context, parameter: click.Parameter, value: float | Non
 )
 @click.option(
     "--target-fpr",
-    type=click.FloatRange(0, 1, max_open=True),
-    callback=_rate,
+    type=FiniteRange(0, 1, max_open=True),
     help="Of text detectors: give the true-positive rate at this false-positive rate; needs --tune-run.",
 )
 @click.option(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.detector_benchmark import BenchmarkFileError
 from pytest_benchbench.reports.detector_reproduction import CannotReproduceError, benchmark_at, reproduction
@@ -26,7 +26,7 @@ class _Refused(click.ClickException):
 @click.argument("mine", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 100),
+    type=FiniteRange(0, 100),
     default=3.0,
     show_default=True,
     metavar="POINTS",
@@ -43,8 +43,6 @@ def command(published: Path, mine: Path, tolerance: float, as_json: bool) -> Non
 
     Exit codes: 0 all figures agree within the tolerance, 1 some do not, 2 wrong use, or the two cannot be compared.
     """
-    if math.isnan(tolerance):
-        raise click.BadParameter("nan is no number of points", param_hint="--tolerance")
     try:
         document = reproduction(benchmark_at(published), benchmark_at(mine), tolerance)
     except (BenchmarkFileError, SeriesError, CannotReproduceError) as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.merge import tell_ci
 from pytest_benchbench.engines import EngineError
 from pytest_benchbench.engines.dask_engine import INCOMPLETE, Client, await_workers, connected, run_shards
@@ -77,7 +78,7 @@ SHARDS_PER_WORKER = 2
 )
 @click.option(
     "--wait",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

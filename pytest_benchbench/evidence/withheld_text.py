@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
@@ -95,14 +96,14 @@ class WithheldTexts:
 
     @cached_property
     def _shortest(self) -> int:
-        return min((min(QUOTED, len(text.strip())) for text in self._texts), default=QUOTED)
+        return min(map(_least, self._texts), default=QUOTED)
 
     @cached_property
     def _parts(self) -> dict[int, set[str]]:
         """What a quotation of each text holds at least, by length: made when the first foreign text is long enough."""
         parts: defaultdict[int, set[str]] = defaultdict(set)
         for text in self._texts:
-            size = max(1, min(QUOTED, len(text.strip())))
+            size = max(1, _least(text))
             for written in _ways_of_writing(text):
                 parts[size].update(written[begin : begin + size] for begin in range(len(written) - size + 1))
         return dict(parts)
@@ -136,11 +137,23 @@ def _without(value: Any, places: Iterator[int], hidden: Container[int]) -> Any:
     return value
 
 
-def _ways_of_writing(text: str) -> set[str]:
-    """Give a text as it is, without white space around it, on one line, and escaped as Python and JSON do."""
+def _least(text: str) -> int:
+    """Give from how many characters on a quotation of a text is one, however its letters are composed."""
     text = text.strip()
-    escaped = (repr(text)[1:-1], ascii(text)[1:-1], json.dumps(text)[1:-1], repr(text.encode())[2:-1])
-    return set(map(_folded, (text, " ".join(text.split()), *escaped)))
+    return min(QUOTED, len(text), *(len(unicodedata.normalize(form, text)) for form in ("NFC", "NFKC")))
+
+
+def _ways_of_writing(text: str) -> set[str]:
+    """Give a text as it is, without white space around it, on one line, and escaped as Python and JSON do.
+
+    All that with its letters composed or not, as foreign software may write them.
+    """
+    text = text.strip()
+    ways: set[str] = set()
+    for spelt in {text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))}:
+        escaped = (repr(spelt)[1:-1], ascii(spelt)[1:-1], json.dumps(spelt)[1:-1], repr(spelt.encode())[2:-1])
+        ways |= set(map(_folded, (spelt, " ".join(spelt.split()), *escaped)))
+    return ways
 
 
 def _folded(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -82,17 +83,18 @@ def check_frozen(golden_set: Path, sha256: str, *, display: str) -> None:
         ManifestError: It is not, or was never frozen; the message says what to do.
     """
     name = digest_path(golden_set).name
+    command = f"benchbench freeze {shlex.quote(display)}"
     try:
         frozen = frozen_digest(golden_set)
     except NotFrozenError as error:
         raise _unfrozen(display, f"{name} beside it {error}") from None
     if frozen is None:
-        raise _unfrozen(display, f"not frozen: there is no {name} beside it; to freeze it: benchbench freeze {display}")
+        raise _unfrozen(display, f"not frozen: there is no {name} beside it; to freeze it: {command}")
     if frozen != sha256:
         raise _unfrozen(
             display,
             f"changed since it was frozen: its SHA-256 is {sha256}, {name} says {frozen}; restore the file, "
-            f"or if the change is meant: benchbench freeze {display} --accept-change {frozen}",
+            f"or if the change is meant: {command} --accept-change {frozen}",
         )
 
 

@@ -6,12 +6,16 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+_INVISIBLE = "Cf"
+"""The category of zero-width spaces, soft hyphens and marks of direction."""
+
 
 @lru_cache(maxsize=4096)
 def spelled_alike(name: str) -> str:
-    """Give what all spellings of a name have in common: neither case, width, composed letters nor white space tell apart.
+    """Give what all spellings of a name have in common.
 
-    ``RAISE`` and ``raise `` are one collection, and it is not held out because a manifest spells it in two ways.
+    Neither case, width, composed letters, white space nor invisible characters tell apart. ``RAISE`` and ``raise ``
+    are one collection, and it is not held out because a manifest spells it in two ways.
 
     Args:
         name: As a row writes it.
@@ -19,7 +23,8 @@ def spelled_alike(name: str) -> str:
     Returns:
         The same text for every spelling; for comparing, not for showing.
     """
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+    seen = "".join(character for character in name if unicodedata.category(character) != _INVISIBLE)
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
 
 
 def different_names(names: Iterable[str]) -> int:

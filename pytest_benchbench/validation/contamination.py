@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Final, Literal
 
 import numpy as np
@@ -17,13 +16,15 @@ from numpy.typing import NDArray
 
 from pytest_benchbench.manifests.golden_set import HOLDOUT, GoldenSample
 from pytest_benchbench.validation.escapes import without_escapes
+from pytest_benchbench.validation.known_words import FoundWords, KnownWords, in_utf8
 from pytest_benchbench.validation.shingles import (
     SHINGLE_WORDS,
     shingle_sequence,
+    shingles_at,
     shingles_of,
+    spelling,
     word_hashes,
     words,
-    words_with_lines,
 )
 
 THRESHOLD: Final = 0.5
@@ -91,16 +92,16 @@ class Holdout:
         self.without_text = tuple(name for name, of_text in zip(self.ids, found, strict=True) if not of_text)
         self._patterns = [re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])") for name in self.ids]
         self.texts: list[Hashes] = [word_hashes(of_text) for of_text in found]
-        self._hash_of = {
-            word: number
-            for of_text, hashes in zip(found, self.texts, strict=True)
-            for word, number in zip(of_text, hashes.tolist(), strict=True)
-        }
-        self._ids_by_word: defaultdict[int, list[tuple[int, frozenset[int]]]] = defaultdict(list)
-        for index, name in enumerate(self.ids):
-            numbers = dict(zip(of_id := words(name), word_hashes(of_id).tolist(), strict=True))
-            self._hash_of |= numbers
-            self._ids_by_word[numbers[max(of_id, key=len)] if of_id else 0].append((index, frozenset(numbers.values())))
+        of_ids = [words(name) for name in self.ids]
+        vocabulary = list(dict.fromkeys(word for of_text in [*found, *of_ids] for word in of_text))
+        number_of = {word: number for number, word in enumerate(vocabulary)}
+        self._vocabulary = KnownWords(in_utf8(vocabulary))
+        self._hashes = np.append(word_hashes(vocabulary), np.uint64(0))
+        self._numbers = [np.array([number_of[word] for word in dict.fromkeys(of_text)], np.int64) for of_text in found]
+        self._ids_by_word: defaultdict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+        for index, of_id in enumerate(of_ids):
+            rarest = number_of[max(of_id, key=len)] if of_id else len(vocabulary)
+            self._ids_by_word[rarest].append((index, [number_of[word] for word in of_id]))
         own = [shingles_of(of_text) for of_text in found]
         self.without_shingles = tuple(
             name for name, of_text in zip(self.ids, own, strict=True) if 0 < len(of_text) < FEWEST_SHINGLES
@@ -117,29 +118,54 @@ class Holdout:
                 self.heads[head].append(index)
         self.longest = max((len(text) for text in self.texts), default=0)
 
-    def hashes_of(self, found: Sequence[str]) -> Hashes:
-        """Hash words; those of no sample are all 0, because no shingle that has one is looked for."""
-        return np.fromiter(map(self._hash_of.get, found, repeat(0)), np.uint64, len(found))
+    def words_of(self, text: str) -> FoundWords:
+        """Find the words of a text that occur in samples and ids."""
+        return self._vocabulary.find(spelling(text))
 
-    def look_up(self, sequence: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Find known shingles in a sequence: their places in it, and their places in ``known``."""
-        at = np.flatnonzero(self._table[sequence & np.uint64((1 << _BITS) - 1)])
-        place = np.searchsorted(self.known, sequence[at])
+    def hashes_of(self, found: FoundWords) -> Hashes:
+        """Hash words; those of no sample are all 0, because no shingle that has one is looked for."""
+        return self._hashes[found.numbers]
+
+    def present(self, found: FoundWords) -> NDArray[np.bool_]:
+        """Say which words of samples and ids are among these; the last is for all others, and always there."""
+        present = np.zeros(len(self._hashes), np.bool_)
+        present[found.numbers] = True
+        present[-1] = True
+        return present
+
+    def may_hold(self, present: NDArray[np.bool_], index: int) -> bool:
+        """Say whether all words of a sample's text are there."""
+        return bool(present[self._numbers[index]].all())
+
+    def look_up(self, hashes: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Find known shingles in a sequence of words: their places in it, and their places in ``known``."""
+        is_word = hashes != 0
+        count = max(0, len(hashes) - SHINGLE_WORDS + 1)
+        whole = np.ones(count, np.bool_)
+        for place in range(SHINGLE_WORDS):
+            whole &= is_word[place : place + count]
+        at = np.flatnonzero(whole)
+        shingles = shingles_at(hashes, at, SHINGLE_WORDS)
+        likely = self._table[shingles & np.uint64((1 << _BITS) - 1)]
+        at, shingles = at[likely], shingles[likely]
+        place = np.searchsorted(self.known, shingles)
         place[place == len(self.known)] = 0
-        real = self.known[place] == sequence[at] if len(self.known) else np.zeros(len(at), np.bool_)
+        real = self.known[place] == shingles if len(self.known) else np.zeros(len(at), np.bool_)
         return at[real], place[real]
 
-    def ids_in(self, text: str, hashes: Hashes) -> Iterator[tuple[int, int]]:
+    def ids_in(self, text: str, present: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """Find ids in a text with these words: for each the sample's number and the line of the first, 0 for the first."""
-        present = {0, *np.unique(hashes[hashes != 0]).tolist()}
-        for word in self._ids_by_word.keys() & present:
-            for index, needed in self._ids_by_word[word]:
-                if needed <= present and (line := self._line_of_id(index, text)) is not None:
+        for word, of_word in self._ids_by_word.items():
+            if not present[word]:
+                continue
+            for index, needed in of_word:
+                if present[needed].all() and (line := self._line_of_id(index, text)) is not None:
                     yield index, line
 
     def _line_of_id(self, index: int, text: str) -> int | None:
         name, pattern = self.ids[index], self._patterns[index]
-        match = pattern.search(text)
+        first = text.find(name)  # quicker than the pattern, which mostly has nothing to look at
+        match = None if first < 0 else pattern.search(text, first)
         while match is not None:
             begin, end = _line_around(text, match.start())
             if name not in self.alone or name in units_of(text[begin:end]):
@@ -195,7 +221,8 @@ class FileScanner:
                     self._texts.setdefault(index, 1)
         overlaps = [Overlap(line, holdout.ids[index], "id") for index, line in self._ids.items()]
         overlaps += [Overlap(line, holdout.ids[index], "text", 1.0) for index, line in self._texts.items()]
-        for index, places in enumerate(holdout.places):
+        has_shingles = bool((self._first_line != _NEVER).any())
+        for index, places in enumerate(holdout.places if has_shingles else ()):
             if index in self._texts or len(places) < FEWEST_SHINGLES:
                 continue
             lines = self._first_line[places]
@@ -208,21 +235,24 @@ class FileScanner:
 
     def _look(self, text: str, shown: str, line: int, tail: _Tail, level: int) -> _Tail:
         """Look at a piece at one level; ``shown`` is the same as the level above has it, where its strings can be told."""
-        found, lines = words_with_lines(text)
-        hashes = self._holdout.hashes_of(found)
+        holdout = self._holdout
+        found = holdout.words_of(text)
+        hashes, present = holdout.hashes_of(found), holdout.present(found)
         self._remember_whole(hashes, level)
-        for index, before in self._holdout.ids_in(text, hashes):
+        for index, before in holdout.ids_in(text, present):
             _keep_first(self._ids, index, line + before)
-        for index in self._holdout.short:
-            if (alone := self._standing_alone(index, hashes, lines, (text, shown))) is not None:
+        for index in holdout.short:
+            if not holdout.may_hold(present, index):
+                continue
+            if (alone := self._standing_alone(index, hashes, found, (text, shown))) is not None:
                 _keep_first(self._texts, index, line + alone)
-        joined = _Tail(np.concatenate([tail.hashes, hashes]), np.concatenate([tail.lines, lines + line]))
-        at, places = self._holdout.look_up(shingle_sequence(joined.hashes, SHINGLE_WORDS))
-        np.minimum.at(self._first_line, places, joined.lines[at])
+        joined = _Joined(tail, hashes, found, line)
+        at, places = holdout.look_up(joined.hashes)
+        np.minimum.at(self._first_line, places, joined.lines(at))
         self._look_for_texts(joined, at, places)
-        return joined.last(max(self._holdout.longest, SHINGLE_WORDS) - 1)
+        return joined.last(max(holdout.longest, SHINGLE_WORDS) - 1)
 
-    def _look_for_texts(self, joined: _Tail, at: NDArray[np.intp], places: NDArray[np.intp]) -> None:
+    def _look_for_texts(self, joined: _Joined, at: NDArray[np.intp], places: NDArray[np.intp]) -> None:
         for head in self._holdout.heads.keys() & set(places.tolist()):
             starts = at[places == head]
             for index in self._holdout.heads[head]:
@@ -232,16 +262,17 @@ class FileScanner:
                 likely = whole[joined.hashes[whole + len(text) - 1] == text[-1]]
                 for start in likely.tolist():
                     if np.array_equal(joined.hashes[start : start + len(text)], text):
-                        _keep_first(self._texts, index, int(joined.lines[start]))
+                        _keep_first(self._texts, index, int(joined.lines(np.array([start]))[0]))
                         break
 
-    def _standing_alone(self, index: int, hashes: Hashes, lines: Lines, spellings: tuple[str, str]) -> int | None:
+    def _standing_alone(self, index: int, hashes: Hashes, found: FoundWords, spellings: tuple[str, str]) -> int | None:
         """Give the first line of a piece, 0 for its first, in which a short text stands alone."""
         wanted = self._holdout.texts[index]
-        starts = np.arange(max(0, len(hashes) - len(wanted) + 1))
+        starts = np.flatnonzero(hashes[: max(0, len(hashes) - len(wanted) + 1)] == wanted[0])
         for place, word in enumerate(wanted):
             starts = starts[hashes[starts + place] == word]
-        candidates = np.unique(lines[starts][lines[starts] == lines[starts + len(wanted) - 1]])
+        lines = found.lines(starts)
+        candidates = np.unique(lines[lines == found.lines(starts + len(wanted) - 1)])
         if not len(candidates):
             return None
         written = [spelling.split("\n") for spelling in spellings]
@@ -270,9 +301,6 @@ class _Tail:
     def empty(cls) -> _Tail:
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
-    def last(self, count: int) -> _Tail:
-        return _Tail(self.hashes[-count:].copy(), self.lines[-count:].copy())
-
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _Tail)
@@ -281,6 +309,32 @@ class _Tail:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class _Joined:
+    """The last words of what was read before, and those of a piece behind them.
+
+    Args:
+        tail: What was read before.
+        hashes: Of the words of the piece.
+        found: Its words.
+        line: Number of the line on which it begins.
+    """
+
+    def __init__(self, tail: _Tail, hashes: Hashes, found: FoundWords, line: int) -> None:
+        self.hashes = np.concatenate([tail.hashes, hashes])
+        self._tail, self._found, self._line = tail, found, line
+
+    def lines(self, at: NDArray[np.intp]) -> Lines:
+        """Give the lines of words by their places, which are sorted."""
+        before = int(np.searchsorted(at, len(self._tail.hashes)))
+        behind = self._found.lines(at[before:] - len(self._tail.hashes))
+        return np.concatenate([self._tail.lines[at[:before]], behind + self._line])
+
+    def last(self, count: int) -> _Tail:
+        """Keep so many words."""
+        at = np.arange(max(0, len(self.hashes) - count), len(self.hashes))
+        return _Tail(self.hashes[at], self.lines(at))
 
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\(?:.|$))*)(?:"|$)')  # one that nothing ends goes to the end, so that time is linear

@@ -32,7 +32,15 @@ _PACKED = {
     b"BZh": "bzip2",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"ARROW1": "Arrow",
+    b"Rar!\x1a\x07": "rar",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"\x1f\x9d": "compress",
+    _GZIP: "gzip twice",
+    b"%PDF-": "PDF",
 }
+
+_TAR = b"ustar"
+_TAR_AT = 257
 
 _PARQUET = b"PAR1"
 
@@ -116,7 +124,7 @@ def _under(path: Path) -> Iterator[Path | PassedOver]:
 
 
 def text_pieces(path: Path, *, max_bytes: int = MAX_BYTES, piece_bytes: int = _PIECE) -> Iterator[tuple[int, str, int]]:
-    """Read the text of a file, UTF-8 or UTF-16 with a byte-order mark, plain or by gzip, in memory of some pieces.
+    """Read the text of a file, UTF-8 or with a byte-order mark UTF-16 or UTF-32, plain or by gzip, in memory of some pieces.
 
     What is no UTF-8 becomes a character that is part of no word. Of a Parquet file each row is a line, its texts are cells.
 
@@ -181,7 +189,7 @@ def _rows(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, str, int]]:
         from pyarrow import parquet
     except ImportError:
         raise NotLookedInto(
-            "Parquet; pip install 'pytest-benchbench[parquet]' to have it looked into", is_gap=False
+            "Parquet; pip install 'pytest-benchbench[parquet]' to have it looked into", is_gap=True
         ) from None
     try:
         table = parquet.ParquetFile(file)
@@ -219,11 +227,15 @@ def _encoding(head: bytes) -> str:
     Raises:
         NotLookedInto: It is no text.
     """
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # the first two bytes of one are those of UTF-16
+        return "utf-32"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     for magic, name in _PACKED.items():
         if head.startswith(magic):
-            raise NotLookedInto(f"packed ({name}); unpack it to have it looked into", is_gap=False)
-    if b"\0" in head or head.startswith(b"%PDF-"):
+            raise NotLookedInto(f"packed ({name}); unpack it to have it looked into", is_gap=True)
+    if head.startswith(_TAR, _TAR_AT):
+        raise NotLookedInto("packed (tar); unpack it to have it looked into", is_gap=True)
+    if b"\0" in head:
         raise NotLookedInto("binary", is_gap=False)
     return "utf-8-sig"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pytest_benchbench.manifests.faults import shown
 from pytest_benchbench.manifests.golden_set import SPLITS, BalanceTargets
-from pytest_benchbench.manifests.spelling import spelled_alike
 from pytest_benchbench.validation.finding import Finding, RuleOutcome, warned
 from pytest_benchbench.validation.placed_samples import PlacedSample, about, outcome
 from pytest_benchbench.validation.shingles import words
@@ -49,14 +49,12 @@ _DETECTING = frozenset({"classifier", "classifiers", "detected", "detection", "d
 
 _NOBODY = frozenset(
     {
-        "-",
-        "?",
         "anonymous",
         "crowd",
         "crowdsourced",
-        "mechanical turk",
+        "mechanicalturk",
         "mturk",
-        "n/a",
+        "na",
         "nobody",
         "none",
         "somebody",
@@ -67,9 +65,12 @@ _NOBODY = frozenset(
         "various",
     }
 )
-"""What is written where nobody is named."""
+"""What is written where nobody is named, without spaces and punctuation; signs alone name nobody either."""
 
-_MOST_WORDS_OF_NAME = 4
+_MOST_PARTS = 4
+
+_VERSION = re.compile(r"(?<=[^\W\d])v?\d+\Z")
+"""What may stand behind a detector's name in one word with it."""
 
 
 def balance(file: str, targets: dict[str, BalanceTargets] | None, placed: Sequence[PlacedSample]) -> list[RuleOutcome]:
@@ -110,7 +111,7 @@ def both_labels(file: str, placed: Sequence[PlacedSample]) -> RuleOutcome:
 
 def label_owner(placed: Sequence[PlacedSample]) -> RuleOutcome:
     """Find owners who are nobody: rule ``label-owner``. That it is the same one everywhere, the reader makes sure."""
-    nobody = [one for one in placed if spelled_alike(one.sample.labelOwner) in _NOBODY]
+    nobody = [one for one in placed if not _person(one.sample.labelOwner)]
     findings = []
     if nobody:
         message = f"{shown(nobody[0].sample.labelOwner)} is nobody: name the one person who answers for the labels"
@@ -125,14 +126,17 @@ def label_source(placed: Sequence[PlacedSample], adapters: Iterable[str]) -> Rul
         placed: The samples.
         adapters: Names of the detectors that can be asked here; vendors known by name are added.
     """
-    names = {"".join(words(name)): name for name in (*adapters, *VENDORS)}
+    spelled = {name: words(name) for name in (*adapters, *VENDORS)}
+    names = {"".join(of_name): name for name, of_name in spelled.items() if of_name}
+    # a name can be cut into more words than it has itself: "G.P.T. Zero"
+    longest = max(_MOST_PARTS, *map(len, spelled.values()))
     by_source: dict[str, list[PlacedSample]] = defaultdict(list)
     for one in placed:
         by_source[one.sample.labelSource].append(one)
 
     def findings() -> Iterator[Finding]:
         for source in sorted(by_source):
-            if (named := _named_in(source, names)) is not None:
+            if (named := _named_in(source, names, longest)) is not None:
                 message = f"{shown(source)} names {named}: a label is given when a sample is made, never by a detector"
                 yield about("label-source", "error", by_source[source], message)
 
@@ -143,13 +147,13 @@ def reviewers(placed: Sequence[PlacedSample]) -> RuleOutcome:
     """Find samples that too few people have read: rule ``reviewers``.
 
     One reviewer by name for every sample, two different ones for what is borderline, and two for all from
-    ``REVIEWED_TWICE_FROM`` samples on.
+    ``REVIEWED_TWICE_FROM`` samples on. Who is spelled alike but for case, spaces and punctuation is one person.
     """
     large = len(placed) >= REVIEWED_TWICE_FROM
 
     def findings() -> Iterator[Finding]:
         for one in placed:
-            named = {spelled_alike(name) for name in one.sample.reviewers} - _NOBODY
+            named = {_person(name) for name in one.sample.reviewers} - {""}
             needed = 2 if large or one.sample.borderline else 1
             if len(named) >= needed:
                 continue
@@ -177,14 +181,21 @@ def short_texts(placed: Sequence[PlacedSample], word_counts: Sequence[int]) -> R
     return outcome("short-text", "warning", [about("short-text", "warning", short, message)] if short else [])
 
 
-def _named_in(source: str, names: dict[str, str]) -> str | None:
+def _named_in(source: str, names: dict[str, str], longest: int) -> str | None:
     """Give what a label source names: a detector, or a word that means one; ``None`` where it does not."""
     found = words(source)
     for begin in range(len(found)):
-        for end in range(begin + 1, min(begin + _MOST_WORDS_OF_NAME, len(found)) + 1):
-            if (name := names.get("".join(found[begin:end]))) is not None:
+        for end in range(begin + 1, min(begin + longest, len(found)) + 1):
+            part = "".join(found[begin:end])
+            if (name := names.get(part) or names.get(_VERSION.sub("", part))) is not None:
                 return f"the detector {name}"
     return next((f"a {word}" for word in found if word in _DETECTING), None)
+
+
+def _person(name: str) -> str:
+    """Give what all spellings of a person's name have in common; nothing where nobody is named."""
+    letters = "".join(words(name))
+    return "" if letters in _NOBODY else letters
 
 
 def _plural(what: str, number: int) -> str:

@@ -49,7 +49,25 @@ def find_by_form(text: str) -> Iterator[Found]:
         yield from (Found(offset, kind) for offset in islice(find(text), MOST_OF_KIND))
 
 
-_AT = re.compile(r"(?<=[\w.+%-])@(?=\w)")
+_MARGIN = 200
+"""More characters than the longest street or postal code has."""
+
+_DIGITS = re.compile(r"[0-9]+")
+_COLONS = re.compile(r":+")
+
+
+def _matches(pattern: re.Pattern[str], text: str, needed: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Find a pattern where something stands without which it cannot match: in most of a text nothing need be looked at."""
+    begin = end = 0
+    for one in needed.finditer(text):
+        if one.start() - _MARGIN > end:
+            yield from pattern.finditer(text, begin, end)
+            begin = one.start() - _MARGIN
+        end = one.end() + _MARGIN
+    yield from pattern.finditer(text, begin, min(end, len(text)))
+
+
+_AT = re.compile(r"@(?<=[\w.+%-]@)(?=\w)")
 _LOCAL_PART_END = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\Z")
 _DOMAIN = re.compile(r"(?:[\w-]{1,63}\.){1,8}([^\W\d_](?:[\w-]{0,61}\w)?)")
 _RESERVED_ENDS = ("example", "example.com", "example.net", "example.org", "invalid", "localhost", "test")
@@ -76,10 +94,10 @@ _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,39}(?![\w:])")
 
 
 def _ip_addresses(text: str) -> Iterator[int]:
-    for match in _IPV4.finditer(text):
+    for match in _matches(_IPV4, text, _DIGITS):
         if _is_reached(match[0]):
             yield match.start()
-    for match in _IPV6.finditer(text):
+    for match in _matches(_IPV6, text, _COLONS):
         if match[0].count(":") > 1 and _is_reached(match[0].rstrip(":") if not match[0].endswith("::") else match[0]):
             yield match.start()
 
@@ -105,7 +123,7 @@ _POSTAL_CODES = (
 
 def _postal_codes(text: str) -> Iterator[int]:
     for pattern in _POSTAL_CODES:
-        yield from (match.start() for match in pattern.finditer(text))
+        yield from (match.start() for match in _matches(pattern, text, _DIGITS))
 
 
 _STREET_KINDS = (
@@ -120,7 +138,7 @@ _STREETS = (
 
 def _streets(text: str) -> Iterator[int]:
     for pattern in _STREETS:
-        yield from (match.start() for match in pattern.finditer(text))
+        yield from (match.start() for match in _matches(pattern, text, _DIGITS))
 
 
 def in_order(found: Sequence[Found]) -> list[Found]:

@@ -6,6 +6,7 @@ Shingles, resemblance and containment: A. Z. Broder, "On the resemblance and con
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Final
@@ -63,6 +64,16 @@ class _Separating(dict[int, str | None]):
 
 
 _separating = _Separating()
+
+_ASCII = "".join(map(chr, range(128))).lower().translate(_separating).encode().ljust(256)
+"""The same for ASCII alone, as a table for ``bytes.translate``."""
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_BREAK = re.compile(r"[ \n]")
+
+_MOSTLY_ASCII = 1.1
+"""Bytes to a character up to which only the words are folded that need it."""
+
 _hashes: dict[str, int] = {}
 
 
@@ -76,16 +87,29 @@ def words(text: str) -> list[str]:
 
     A line break always separates: the words of a text are those of its lines, one line after the other.
     """
-    return _separated(text).split()
+    return spelling(text).decode("utf-8", "surrogatepass").split()
 
 
-def words_with_lines(text: str) -> tuple[list[str], NDArray[np.int64]]:
-    """Give the words of a text, and for each the number of its line, 0 for the first; line feeds end lines."""
-    separated = _separated(text)
-    signs = np.frombuffer(separated.encode("utf-8", "surrogatepass"), np.uint8)
-    is_word = np.concatenate([[False], signs > ord(" ")])
-    starts = np.flatnonzero(is_word[1:] & ~is_word[:-1])
-    return separated.split(), np.searchsorted(np.flatnonzero(signs == ord("\n")), starts).astype(np.int64)
+def spelling(text: str) -> bytes:
+    """Give the words of a text as ``words`` does, in UTF-8, with white space around them and its line breaks kept."""
+    if text.isascii():
+        return text.encode("ascii").translate(_ASCII)
+    if len(text.encode("utf-8", "surrogatepass")) > len(text) * _MOSTLY_ASCII:
+        return _separated(text).encode("utf-8", "surrogatepass")
+    parts, done = [], 0
+    for match in _NOT_ASCII.finditer(text):
+        if match.start() < done:
+            continue
+        # between spaces nothing depends on what stands beyond them
+        begin = max(done, text.rfind(" ", done, match.start()) + 1, text.rfind("\n", done, match.start()) + 1)
+        ended = _BREAK.search(text, match.end())
+        end = len(text) if ended is None else ended.start()
+        parts += [
+            text[done:begin].encode("ascii").translate(_ASCII),
+            _separated(text[begin:end]).encode("utf-8", "surrogatepass"),
+        ]
+        done = end
+    return b"".join([*parts, text[done:].encode("ascii").translate(_ASCII)])
 
 
 def normalised(text: str) -> str:
@@ -162,6 +186,14 @@ def shingle_sequence(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64
     return mixed
 
 
+def shingles_at(hashes: NDArray[np.uint64], at: NDArray[np.intp], size: int) -> NDArray[np.uint64]:
+    """Hash the runs of words that begin at some places, as ``shingle_sequence`` does with every run; shape (places,)."""
+    mixed = np.zeros(len(at), np.uint64)
+    for place in range(size):
+        mixed = _mixed(mixed ^ hashes[at + place])
+    return mixed
+
+
 def jaccard(one: Shingles, other: Shingles) -> float:
     """Give the share of the shingles of two texts that both have, in [0, 1]; 0 where neither has any.
 
@@ -186,8 +218,6 @@ def containment(part: Shingles, whole: Shingles) -> float:
 
 def _separated(text: str) -> str:
     """Spell a text in one way, with white space around its words and its line breaks where they are."""
-    if text.isascii():
-        return text.lower().translate(_separating)
     folded = unicodedata.normalize("NFKC", text).casefold()
     # folding can bring up characters that have a compatibility form or fold once more
     folded = unicodedata.normalize("NFKC", folded.translate(_separating)).casefold()

@@ -83,6 +83,20 @@ def test_a_file_that_could_not_be_looked_into_is_21_unless_an_overlap_is_found(p
     assert run("--against", "train")[0] == 1
 
 
+def test_a_packed_file_is_never_passed_in_silence(place):
+    (place / "train/corpus.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfdrest")
+    (place / "train/corpus.zip").write_bytes(b"PK\x03\x04rest")
+    code, output = run("--against", "train")
+    assert code == 21
+    assert "train/corpus.zip: not looked into: packed (zip); unpack it to have it looked into" in output.splitlines()
+    assert output.splitlines()[-1].endswith("; 2 files that may hold a text not looked into, or not to the end")
+    code, output = run("--against", "train", "--leave-out", "*.zip", "--leave-out", "train/*.zst")
+    assert code == 0
+    assert "train/corpus.zip: not looked into: left out by --leave-out *.zip" in output.splitlines()
+    assert "may hold a text" not in output
+    assert run("--against", "train", "--leave-out", "*.ZIP")[0] == 21
+
+
 def test_names_of_files_cannot_forge_lines(place):
     (place / "train/a\nb\x1b[2J.txt").write_text("ho-001")
     code, output = run("--against", "train")

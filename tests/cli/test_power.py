@@ -83,7 +83,7 @@ def test_an_existing_plot_stays(tmp_path):
         (["--families", 6, "--ai", 5], "--families: 6 of them cannot have 5 bases"),
         (["--policy", "none"], "no such policy"),
         (["--policy", "off"], "nothing to pass"),
-        (["--false-positive-rate", "nan"], "nan is not a rate"),
+        (["--false-positive-rate", "nan"], "nan is not a finite number"),
         (["--miss-rate", "1.5"], "1.5"),
         (["--real", 0], "0"),
     ],

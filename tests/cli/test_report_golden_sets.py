@@ -78,7 +78,7 @@ def test_evidence_alone_knows_no_status_and_claims_nothing(here):
         (["--tune-run=tune"], "--tune-run and --target-fpr need each other"),
         (["--target-fpr=0.1"], "--tune-run and --target-fpr need each other"),
         (["--tune-run=tune", "--target-fpr=1"], "1.0 is not in the range 0<=x<1"),
-        (["--tune-run=tune", "--target-fpr=nan"], "nan is no rate"),
+        (["--tune-run=tune", "--target-fpr=nan"], "nan is not a finite number"),
         (["--pair=x"], "'x': expected two detectors as A:B"),
         (["--pair=x:x"], "'x:x': the same detector twice"),
         (["--pair=x:y", "--pair=y:x"], "'y:x': this pair is declared twice"),

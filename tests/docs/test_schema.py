@@ -39,3 +39,9 @@ def test_the_published_schema_of_benchmarks_is_what_report_prints():
     printed = CliRunner().invoke(main, ["report", "--benchmark-schema"])
     published = (SCHEMAS / "benchmark.schema.json").read_text(encoding="utf-8")
     assert printed.output == published, "see Documentation in CONTRIBUTING.md"
+
+
+def test_the_published_schema_of_series_is_what_history_prints():
+    printed = CliRunner().invoke(main, ["history", "--schema"])
+    published = (SCHEMAS / "detector-series.schema.json").read_text(encoding="utf-8")
+    assert printed.output == published, "see Documentation in CONTRIBUTING.md"

@@ -1,6 +1,7 @@
 """Whatever quotes a text, in whatever spelling, comes out without it, and everything else as it was."""
 
 import json
+import unicodedata
 
 import pytest
 from hypothesis import given, strategies as st
@@ -94,3 +95,23 @@ def test_a_name_that_is_no_name_is_hidden():
 def test_an_answer_that_tells_nothing_is_the_same():
     answer = DetectionRecord("scored", 1.0, "warm", score=50.0)
     assert WithheldTexts([TEXT]).hide_in_answer(answer) is answer
+
+
+@pytest.mark.parametrize("written", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize("kept", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ti\u1ebfng Vi\u1ec7t kh\u00f4ng d\u1ec5 \u0111\u1ecdc",
+        "\ud55c\uad6d\uc5b4\ub294 \uc5b4\ub835\uc2b5\ub2c8\ub2e4 \uc815\ub9d0",
+        "na\u00efve \ufb01gures flow",
+    ],
+)
+def test_composed_letters_make_no_difference(text, kept, written):
+    hidden = WithheldTexts([unicodedata.normalize(kept, text)]).hide(f"said: {unicodedata.normalize(written, text)}!")
+    assert hidden == f"said: {WITHHELD}!"
+
+
+def test_a_short_text_that_is_shorter_when_composed():
+    text = unicodedata.normalize("NFD", "\u1ec7\u1ec5\u1ed9\u1edd")
+    assert WithheldTexts([text]).hide(unicodedata.normalize("NFC", text)) == WITHHELD

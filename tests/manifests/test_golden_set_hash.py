@@ -79,6 +79,17 @@ def test_a_set_that_was_never_frozen(golden_set):
         check_frozen(golden_set, DIGEST, display="g.json")
 
 
+@pytest.mark.parametrize(("name", "quoted"), [("my set.json", "'my set.json'"), ("a;b.json", "'a;b.json'")])
+def test_the_command_that_freezes_can_be_copied_whatever_the_name(golden_set, name, quoted):
+    with pytest.raises(ManifestError) as never:
+        check_frozen(golden_set, DIGEST, display=name)
+    assert str(never.value).endswith(f": benchbench freeze {quoted}")
+    digest_path(golden_set).write_text("0" * 64)
+    with pytest.raises(ManifestError) as changed:
+        check_frozen(golden_set, DIGEST, display=name)
+    assert str(changed.value).endswith(f": benchbench freeze {quoted} --accept-change {'0' * 64}")
+
+
 def test_a_set_that_was_changed(golden_set):
     old = "0" * 64
     digest_path(golden_set).write_text(old)

@@ -1,5 +1,6 @@
 import json
 import random
+import re
 from itertools import pairwise
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import given, strategies as st
 
 from pytest_benchbench.manifests.golden_set import GoldenSample, HumanProvenance
 from pytest_benchbench.validation.contamination import FEWEST_SHINGLES, FileScanner, Holdout, Overlap, units_of
+from pytest_benchbench.validation.escapes import without_escapes
+from pytest_benchbench.validation.shingles import words
 
 SYLLABLES = ["ka", "lo", "mi", "ne", "ru", "so", "ti", "vu", "wa", "xe", "ban", "del", "fir", "gom", "hul", "jap", "kit"]
 WORDS = [one + other for one in SYLLABLES for other in SYLLABLES]
@@ -169,6 +172,72 @@ def test_what_is_planted_is_found_wherever_it_stands_and_however_the_file_is_cut
     if len(planted) > 2 and level < 3:
         assert ("ho-long", "text") in {(each.sample, each.kind) for each in expected}
     assert found(whole, cuts=cuts) == expected
+
+
+def plainly(text, samples, threshold):
+    """Find what ``FileScanner`` finds by its definition alone, word by word; without lines."""
+    chosen = [each for each in samples if each.split == "holdout"]
+    levels = [text, without_escapes(text), without_escapes(without_escapes(text))]
+    outcome, shares = set(), {each.id: set() for each in chosen}
+    for level, at_level in enumerate(levels):
+        there = words(at_level)
+        units = [
+            unit for shown in {at_level, levels[max(0, level - 1)]} for line in shown.split("\n") for unit in units_of(line)
+        ]
+        lines = [words(line) for line in at_level.split("\n")]
+        runs = {tuple(there[at : at + 5]) for at in range(len(there) - 4)}
+        for each in chosen:
+            wanted = words(each.text)
+            plain = len(each.id) < 4 or each.id.isalpha() or not any(map(str.isalpha, each.id))
+            tokens = re.finditer(rf"(?<![\w-]){re.escape(each.id)}(?![\w-])", at_level)
+            around = [at_level[at_level.rfind("\n", 0, t.start()) + 1 :].split("\n")[0] for t in tokens]
+            if any(not plain or each.id in units_of(line) for line in around):
+                outcome.add((each.id, "id", None))
+            if len(wanted) >= 8 and any(there[at : at + len(wanted)] == wanted for at in range(len(there))):
+                outcome.add((each.id, "text", 1.0))
+            stands_alone = any(words(unit) == wanted for unit in units) and any(has(line, wanted) for line in lines)
+            if 0 < len(wanted) < 8 and (there == wanted or stands_alone):
+                outcome.add((each.id, "text", 1.0))
+            own = {tuple(wanted[at : at + 5]) for at in range(len(wanted) - 4)}
+            shares[each.id] |= own & runs
+    for each in chosen:
+        wanted = words(each.text)
+        own = {tuple(wanted[at : at + 5]) for at in range(len(wanted) - 4)}
+        share = len(shares[each.id]) / max(1, len(own))
+        if len(own) >= FEWEST_SHINGLES and share >= threshold and (each.id, "text", 1.0) not in outcome:
+            outcome.add((each.id, "shingles", share))
+    return outcome
+
+
+def has(line, wanted):
+    return any(line[at : at + len(wanted)] == wanted for at in range(len(line)))
+
+
+PARTS = ["ka", "lo", "mi", "Kalomineruso", "abcdefghijklmnopqr", "\u00e9t\u00e9", "e\u0301", "\u4e2d\u6587", "ho-1", "ho-12",
+         "7", "seven", "don't", "\\n", "\\u0041", "\\\\", '"', ",", ": ", "|"]  # fmt: skip
+
+
+@given(st.integers(0, 2**31), st.lists(st.integers(0, 60), max_size=4))
+def test_what_is_found_is_what_the_plain_definition_finds(seed, cuts):
+    rng = random.Random(seed)
+
+    def made(count):
+        return "".join(rng.choice(PARTS) + rng.choice([" ", " ", " ", "\n", ""]) for _ in range(count)).strip() or "ka"
+
+    samples = [
+        sample(name, made(rng.choice([1, 4, 12, 20, 40]))) for name in ("ho-1", "ho-12", "seven", "7", "\u00e9-x", "a b")
+    ]
+    pieces = []
+    for _ in range(rng.randint(0, 8)):
+        one = rng.choice(samples)
+        few = one.text.split(" ")
+        pieces.append(rng.choice([one.text, one.id, json.dumps(one.text), json.dumps([json.dumps([one.text])]), made(30),
+                                  one.text.upper(), " ".join(few[: len(few) * 2 // 3]), f"x,{one.text}"]))  # fmt: skip
+        pieces.append(rng.choice(["\n", "\n", " ", ", "]))
+    text = "".join(pieces)
+    expected = plainly(text, samples, 0.4)
+    assert {(each.sample, each.kind, each.share) for each in found(text, samples, threshold=0.4)} == expected
+    assert found(text, samples, cuts=cuts, threshold=0.4) == found(text, samples, threshold=0.4)
 
 
 @given(st.integers(0, 2**31))

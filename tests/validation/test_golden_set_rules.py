@@ -1,7 +1,7 @@
 import pytest
 
 from pytest_benchbench.validation.golden_set import GoldenSettings
-from pytest_benchbench.validation.golden_set_rules import REVIEWED_TWICE_FROM, reviewers
+from pytest_benchbench.validation.golden_set_rules import REVIEWED_TWICE_FROM, label_source, reviewers
 
 
 def test_another_number_than_the_target_is_an_error_for_that_split(golden_sets):
@@ -85,6 +85,19 @@ def test_other_sources_of_labels_are_fine(golden_sets, source):
         (["Rita"], True, False),
         (["Rita", " RITA "], True, False),
         (["Rita", "nobody"], True, False),
+        (["Rita", "R\u200bita"], True, False),
+        (["R. Ito", "R Ito"], True, False),
+        (["Rita Ito", "rita-ito"], True, False),
+        (["B\u00f6", "Bo\u0308"], True, False),
+        (["un\u200bknown"], False, False),
+        (["Rita", "?"], True, False),
+        (["Rita", "???"], True, False),
+        (["Rita", "--"], True, False),
+        (["Rita", "N. A."], True, False),
+        (["t.b.d."], False, False),
+        (["Rita", "Mechanical-Turk"], True, False),
+        (["\u674e\u96f7", "\u97e9\u6885"], True, True),
+        (["R. Ito", "R. Eto"], True, True),
         (["Rita", "Rob"], True, True),
     ],
 )
@@ -107,3 +120,21 @@ def test_short_texts_are_a_warning_unless_their_author_called_them_borderline(go
     (finding,) = examination.findings()
     assert (finding.rule, [row.id for row in finding.rows]) == ("short-text", ["s"])
     assert golden_sets.found(golden_sets.sample("s", text=golden_sets.text("long", 50))) == []
+
+
+@pytest.mark.parametrize("source", ["one-two-three-four-five", "One Two Three Four Five says", "onetwothreefourfive"])
+def test_a_detector_with_a_name_of_many_words_is_recognised(golden_sets, source):
+    one = golden_sets.placed(golden_sets.sample("s", labelSource=source))
+    assert label_source(one, ["one-two-three-four-five"]).total == 1
+
+
+@pytest.mark.parametrize("source", ["GPTZerov2", "gptzero3", "CopyleaksV2", "my-detect2", "zippy 1.0"])
+def test_the_version_of_a_detector_does_not_hide_it(golden_sets, source):
+    one = golden_sets.placed(golden_sets.sample("s", labelSource=source))
+    assert label_source(one, ["my-detect"]).total == 1
+
+
+@pytest.mark.parametrize("source", ["provenance v2", "2026", "author 1", "v2"])
+def test_what_has_a_number_is_no_detector(golden_sets, source):
+    one = golden_sets.placed(golden_sets.sample("s", labelSource=source))
+    assert label_source(one, ["my-detect", "2"]).total == 0

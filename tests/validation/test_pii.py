@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_benchbench.validation import pii
 from pytest_benchbench.validation.pii import MOST_OF_KIND, Found, find_by_form, in_order
 
 
@@ -74,3 +75,26 @@ def test_any_text_can_be_searched_and_offsets_lie_in_it(text):
 
 def test_what_two_recognisers_found_counts_once():
     assert in_order([Found(7, "phone"), Found(3, "email"), Found(7, "phone")]) == [Found(3, "email"), Found(7, "phone")]
+
+
+PIECES = [
+    "jane@corp.io",
+    "8.8.8.8",
+    "2001:4860:4860::8888",
+    "::",
+    "x:y",
+    "CA 94105",
+    "SW1A 1AA",
+    "P.O. Box 123",
+    "12 Martin Luther",
+]
+PIECES += [" King Blvd", "Hauptstraße 5", "7", "a", "face", ".", " ", "\n", "Main Street", "é", "1." * 9, "ab:" * 20, "A1 "]
+FILLING = st.integers(0, 450).flatmap(lambda size: st.sampled_from(["w" * size, " w" * (size // 2), "Word " * (size // 5)]))
+
+
+@given(st.lists(st.one_of(st.sampled_from(PIECES), FILLING), max_size=12).map("".join))
+def test_looking_only_where_it_can_match_finds_what_looking_everywhere_does(text):
+    for pattern in (pii._IPV4, *pii._POSTAL_CODES, *pii._STREETS):
+        assert list(map(str, pii._matches(pattern, text, pii._DIGITS))) == list(map(str, pattern.finditer(text)))
+    everywhere = [match.span() for match in pii._IPV6.finditer(text) if ":" in match[0]]
+    assert [match.span() for match in pii._matches(pii._IPV6, text, pii._COLONS) if ":" in match[0]] == everywhere

@@ -15,10 +15,10 @@ from pytest_benchbench.validation.shingles import (
     shingle_sequence,
     shingles,
     shingles_of,
+    spelling,
     text_sha256,
     word_hashes,
     words,
-    words_with_lines,
 )
 
 ODD = st.sampled_from("aAbB \n\t.'\u017f\u00df\u0130\u01f0\u0390\ufb03\u03a3\u03c2\u0345\u0301\u00ad\u200b\u4e2d\u306e")
@@ -76,11 +76,31 @@ def test_the_words_of_a_text_are_those_of_its_lines(one, other):
     assert words(f"{one}\n{other}") == words(one) + words(other)
 
 
-@given(TEXTS)
-def test_words_have_their_lines(text):
-    found, lines = words_with_lines(text)
-    assert found == words(text)
-    assert lines.tolist() == [number for number, line in enumerate(text.split("\n")) for _ in words(line)]
+MIXED = st.lists(
+    st.sampled_from(["a", "B9_", "\u00e9", "e\u0301", "\ufb01n", "\u1e9e", "\u4e2d", "\u200b", "\u0301"])
+    | st.sampled_from([" ", "\n", "\xa0", "\x85", "\0", "plain words ", "\ud800", "\u0130"]),
+    max_size=40,
+).map("".join)
+
+
+@given(st.one_of(MIXED, MIXED.map(lambda text: text + " plain" * 100), TEXTS))
+def test_the_spelling_is_that_of_the_whole_text_where_only_parts_of_it_are_folded(text):
+    whole = spelling(text + "\u4e2d" * 1000)  # so many that all is folded at once
+    assert spelling(text + " \n" + "plain " * 2000).split() == [
+        *spelling(text).split(),
+        *[b"plain"] * 2000,
+    ]
+    assert whole.replace("\u4e2d".encode(), b"").split() == spelling(text).replace("\u4e2d".encode(), b"").split()
+    assert spelling(text).count(b"\n") == text.count("\n")
+    assert spelling(text).decode("utf-8", "surrogatepass").split() == words(text)
+
+
+def test_a_text_of_few_words_that_need_folding_is_spelt_in_linear_time():
+    """In quadratic time this would take minutes, and be ended."""
+    text = "x" * 2_000_000 + "\u00e9"
+    assert spelling(text).decode() == text
+    assert spelling("word " * 500_000 + "\u00e9 ").count(b"word") == 500_000
+    assert len(words("ascii ascii ascii ascii \u00e9 " * 50_000)) == 250_000
 
 
 def test_the_digest_is_that_of_the_normalised_text():
