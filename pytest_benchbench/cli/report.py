@@ -14,7 +14,9 @@ from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.writing import encode_document
 from pytest_benchbench.reports.deployed_schema import deployed_summary_schema
+from pytest_benchbench.reports.detector_benchmark import BENCHMARK
 from pytest_benchbench.reports.detector_benchmark_schema import detector_benchmark_schema
+from pytest_benchbench.reports.detector_lines import golden_sets_of
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.export import EXPORTS
 from pytest_benchbench.reports.facets import CaseField
@@ -197,7 +199,17 @@ def _lines(report: ReportFolder) -> Iterator[str]:
 def _notes(report: ReportFolder) -> list[str]:
     by = report.document["results"]["by"]
     absent = [field for field, lines in by.items() if all(line["value"] is None for line in lines)]
-    return [*report.document["environment"].get("notes", []), *(f"--by {field}: no case has this field" for field in absent)]
+    notes = [
+        *report.document["environment"].get("notes", []),
+        *(f"--by {field}: no case has this field" for field in absent),
+    ]
+    sets = len(golden_sets_of(report.document["results"]))
+    if sets > 1 and BENCHMARK not in report.files:
+        notes.append(
+            f"no {BENCHMARK}: it is about one run and one golden set, and these are {sets}; report.json has the figures of "
+            "each under golden_sets, benchbench report RUN writes it of one run"
+        )
+    return notes
 
 
 def _unstable(report: ReportFolder) -> int | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_benchbench.reports.detector_figures import BUCKETS
 from pytest_benchbench.reports.escaping import plain
 
 Line = Mapping[str, Any]
+TableLine = TypeVar("TableLine", bound=Mapping[str, Any])
 
 RATES = ("accuracy", "precision", "recall", "fpr")
 
@@ -121,3 +123,24 @@ def percentile_text(percentile: Line | None) -> str | None:
 def threshold_text(found: Line) -> str:
     """Write the threshold that was taken from the tune split."""
     return "none: nothing is called AI" if found["threshold"] is None else f"{found['threshold']:.6g}"
+
+
+def beside_golden_sets(results: Line, lines: Sequence[TableLine]) -> list[TableLine]:
+    """Leave out of a table of verdicts the adapters that were asked about golden sets alone: a score is no verdict.
+
+    Args:
+        results: The results of a report.
+        lines: Of one of its tables, each with its ``adapter``.
+
+    Returns:
+        The other lines, in their order. An adapter that answered about something else too keeps all of its lines.
+    """
+    of_sets: Counter[str] = Counter()
+    for found in golden_sets_of(results):
+        of_sets.update({detector["alias"]: detector["planned"] for detector in found["detectors"]})
+    if not of_sets:
+        return list(lines)
+    rows: Counter[str] = Counter()
+    for line in results["tables"]["adapter"]:
+        rows[line["adapter"]] += line["rows"]
+    return [line for line in lines if line["adapter"] not in of_sets or rows[line["adapter"]] != of_sets[line["adapter"]]]

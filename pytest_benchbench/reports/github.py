@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchbench.gates.decision import describe_rule
-from pytest_benchbench.reports.detector_lines import banners, detector_lines
+from pytest_benchbench.reports.detector_lines import banners, beside_golden_sets, detector_lines
 from pytest_benchbench.reports.escaping import cell, plain
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.markdown_flows import worst_slices_section
@@ -210,7 +210,7 @@ def render_summary(document: Mapping[str, Any], gate: Decision | None, *, report
         blocks += _list("Mismatches", results["mismatches"], (*identity, *answers))
         blocks += _list("Errors", results["errors"], (*identity, *errors))
         blocks += _list("Unavailable", results["unavailable"], identity)
-        blocks += _states(results["tables"]["adapter_state"], (*identity, "state"))
+        blocks += _states(beside_golden_sets(results, results["tables"]["adapter_state"]), (*identity, "state"))
     blocks.append(f"The whole report: {cell(report)}")
     return "\n\n".join(blocks).replace("\n## ", "\n### ") + "\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_benchbench.gates.decision import Decision, describe_rule
-from pytest_benchbench.reports.detector_lines import detector_lines
+from pytest_benchbench.reports.detector_lines import beside_golden_sets, detector_lines
 from pytest_benchbench.reports.escaping import plain
 from pytest_benchbench.reports.evaluation_markdown import evaluation_lines
 from pytest_benchbench.reports.wording import attempt_line, case_line, outcome_line, tells_verdicts
@@ -48,7 +48,7 @@ def terminal_lines(document: dict[str, Any], gate: Decision | None = None) -> li
         *incomplete,
         *_verdict(results, gate),
         *_attempt(document["environment"]),
-        *_counts(results["tables"]["adapter_state"]),
+        *_counts(results),
         *_unavailable(document["attempts"]["messages"]["listed"]),
         *evaluation_lines(results),
         *detector_lines(results),
@@ -103,12 +103,15 @@ def _attempt(run: Mapping[str, Any]) -> list[str]:
     return [] if attempt is None else [plain(attempt)]
 
 
-def _counts(table: Sequence[dict[str, Any]]) -> list[str]:
+def _counts(results: dict[str, Any]) -> list[str]:
     """Align the rows of each adapter and state; a column that is 0 throughout is left out unless verdicts are told."""
+    table = results["tables"]["adapter_state"]
     if not table:
         return []
-    names = [name for name in ("suite", "params") if len({line[name] for line in table}) > 1] + ["adapter", "state"]
-    columns = ["rows", *(_VERDICTS if tells_verdicts(table) else ())] + [
+    others = beside_golden_sets(results, table)
+    names = [name for name in ("suite", "params") if len({line[name] for line in table}) > 1]
+    names += ["adapter", *(["state"] if others else [])]
+    columns = ["rows", *(_VERDICTS if others and tells_verdicts(table) else ())] + [
         name for name in _WHERE_ANY if any(line[f"rows_{name}"] for line in table)
     ]
     texts = [[*names, *(column.replace("_", " ") for column in columns)]]

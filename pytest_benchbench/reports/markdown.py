@@ -114,7 +114,8 @@ def _detection_ranges(lines: Sequence[Line], identity: Sequence[str]) -> Iterato
         return
     yield "## What the detectors measured"
     yield "Smallest, middle (nearest rank) and largest value over the rows that have a verdict."
-    columns = (*identity, "state", "quantity", "rows", "min", "median", "max")
+    states = ["state"] if any(line["state"] is not None for line in lines) else []
+    columns = (*identity, *states, "quantity", "rows", "min", "median", "max")
     yield pipe_table(columns, (values_of(line, columns) for line in lines))
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_benchbench.reports.detector_lines import beside_golden_sets
 from pytest_benchbench.reports.escaping import cell
 from pytest_benchbench.reports.pipe_tables import Line, pipe_table, range_text, rate_cells, text_of, values_of
 from pytest_benchbench.reports.wording import tells_verdicts
@@ -33,12 +34,16 @@ _PERCENTILES: Final = ("p50_ms", "p90_ms", "p95_ms")
 
 
 def verdict_sections(results: Line, identity: Sequence[str]) -> Iterator[str]:
-    """Show what the detectors recognised, table by table.
+    """Show what the detectors recognised, table by table; of golden sets only the tables that were asked for.
 
     Args:
         results: The section ``results`` of a report.
         identity: The names that tell series apart.
     """
+    tables = {name: beside_golden_sets(results, results["tables"].get(name, ())) for name in _TABLES}
+    absent = [line for line in results["absent_arms"] if line["absent"]]
+    if not (any(tables.values()) or results["by"] or absent or not results["rows"]):
+        return
     yield "## What the detectors recognised"
     yield (
         "Each line tells what one detector recognised of its own signal; *not detected* says no more than that. "
@@ -52,13 +57,13 @@ def verdict_sections(results: Line, identity: Sequence[str]) -> Iterator[str]:
             "allows for it, and *bases* have one outcome each, detected if any, or if all of their artifacts were."
         )
     for name, (title, facets) in _TABLES.items():
-        if lines := results["tables"].get(name):
+        if lines := tables[name]:
             yield f"### {title}"
             yield from _verdict_table(lines, (*identity, *facets))
     for path, lines in results["by"].items():
         yield f"### By {cell(path)}"
         yield from _verdict_table(lines, (*identity, "value"))
-    if absent := [line for line in results["absent_arms"] if line["absent"]]:
+    if absent:
         yield "### Arms without any row"
         columns = (*identity, "absent")
         yield pipe_table(columns, (values_of(line, columns) for line in absent))

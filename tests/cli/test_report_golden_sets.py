@@ -46,12 +46,29 @@ def test_nothing_of_that_without_being_asked(here):
     assert "declared false-positive rate" not in report
 
 
+def test_a_run_of_two_golden_sets_says_why_it_has_no_benchmark(here, directories, golden):
+    rows = [
+        golden.row(name, "human", 80.0, adapter="x", golden_set=sha256)
+        for name, sha256 in (("a", "1" * 64), ("b", "2" * 64))
+    ]
+    directories.write("two", rows)
+    done = invoke("two", "--output-dir=out", "--no-html")
+    assert done.exit_code == 0, done.output
+    assert not (here / "out/benchmark.json").exists()
+    assert done.stderr.startswith("note: no benchmark.json: it is about one run and one golden set, and these are 2;")
+    assert invoke("holdout", "--output-dir=one", "--no-html").stderr == ""
+
+
 def test_several_runs_have_their_own_figures_and_no_benchmark(here, directories, golden):
     rows = [golden.row("holdout-0", "human", 80.0, adapter="x", split="holdout")]
     directories.write("again", rows, manifests=golden.manifests(status="example"), started="2026-12-01T00:00:00.000+00:00")
     done = invoke("holdout", "again", "--output-dir=out", "--no-html")
     assert done.exit_code == 0, done.output
     assert not (here / "out/benchmark.json").exists()
+    assert done.stderr == (
+        "note: no benchmark.json: it is about one run and one golden set, and these are 2; report.json has the figures of "
+        "each under golden_sets, benchbench report RUN writes it of one run\n"
+    )
     found = json.loads((here / "out/report.json").read_text())["results"]["golden_sets"]
     assert [(each["run"], each["banner"], len(each["detectors"])) for each in found] == [
         (1, "example set: no claim", 2),

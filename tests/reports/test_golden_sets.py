@@ -106,6 +106,56 @@ def test_the_banner_is_on_the_page_and_in_a_jobs_summary(report, golden, rows, t
     assert "Text detectors: Texts v1, split holdout" in page
 
 
+def test_scores_of_golden_sets_alone_are_in_no_table_of_verdicts(report, golden, rows, tmp_path, directories):
+    from pytest_benchbench.reports.github import render_summary
+
+    document = report(rows, {"manifests": golden.manifests()})
+    shown = render_markdown(document)
+    assert "## Text detectors: Texts v1" in shown
+    assert "What the detectors recognised" not in shown
+    assert "state" not in shown.partition("## Text detectors")[2].partition("## Inputs")[0]
+    assert "recognised" not in render_summary(document, None, report="r")
+    assert terminal_lines(document)[1:3] == ["adapter  rows  scored  error", "remote      4       4      0"]
+
+
+def test_texts_that_nobody_could_be_asked_about_are_not_counted_as_undetected(report, golden):
+    rows = [golden.row(name, "ai", None, status="unavailable") for name in "ab"]
+    lines = terminal_lines(report(rows, {"manifests": golden.manifests()}))
+    assert "adapter  rows  unavailable" in lines
+
+
+def test_other_rows_beside_a_golden_set_keep_their_tables(report, golden, rows, row):
+    from pytest_benchbench.reports.github import render_summary
+
+    document = report([*rows, row("m")], {"manifests": golden.manifests()})
+    shown = render_markdown(document)
+    table = shown.partition("### By adapter and state")[2].partition("###")[0]
+    assert "| dwt-dct |" in table
+    assert "zippy" not in table
+    assert "zippy" not in render_summary(document, None, report="r").partition("recognised, by state")[2]
+    assert any("adapter  state" in line for line in terminal_lines(document))
+
+
+def test_an_adapter_that_answered_about_something_else_too_keeps_its_lines(report, golden, rows, row):
+    both = {**row("m"), "key": {**row("m")["key"], "adapter": "zippy"}}
+    shown = render_markdown(report([*rows, both], {"manifests": golden.manifests()}))
+    assert "| zippy |" in shown.partition("### By adapter and state")[2].partition("###")[0]
+
+
+def test_a_table_that_was_asked_for_is_shown_of_golden_sets_too(report, golden, rows):
+    shown = render_markdown(report(rows, {"manifests": golden.manifests()}, by=["category"]))
+    assert "### By category" in shown
+    assert "### By adapter and state" not in shown
+
+
+def test_the_page_has_no_verdicts_of_golden_sets(directories, golden, rows, row, tmp_path):
+    pytest.importorskip("jinja2")
+    for name, found, count in (("golden", rows, 0), ("mixed", [*rows, row("m")], 1)):
+        path = directories.write(name, found, manifests=golden.manifests())
+        page = (write_report([path], tmp_path / f"{name}-report", page=True).path / "report.html").read_text()
+        assert page.count('<h2 id="recognised">') == count
+
+
 def test_a_complete_run_of_the_holdout_split_has_an_entry(benchmark, rows):
     found = benchmark(rows)
     (entry,) = found.versionHistory

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_benchbench.reports.detector_lines import beside_golden_sets
 from pytest_benchbench.reports.html.columns_of import fields_of, identity_of
 from pytest_benchbench.reports.html.costs import cost_sections
 from pytest_benchbench.reports.html.detectors import detector_sections
@@ -168,7 +169,7 @@ def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
     ]
     if lists:
         yield Section("attention", "Rows that want attention", tables=lists)
-    yield _recognised(results, identity, plots)
+    yield from _recognised(results, identity, plots)
     for part in _PARTS:
         lines = list(_flat(results.get(part.key) or ()))
         drawn = plots.get(part.key)
@@ -184,11 +185,11 @@ def other_sections(document: Mapping[str, Any], plots: PlotsOf) -> Iterator[Sect
         yield Section("environment", "Environment", tables=[environment_table(document["environment"])])
 
 
-def _recognised(results: Line, identity: Sequence[str], plots: PlotsOf) -> Section:
+def _recognised(results: Line, identity: Sequence[str], plots: PlotsOf) -> Iterator[Section]:
     tables = [
         table_of(f"by-{name}", title, lines, fields_of(lines, identity))
         for name, title in _TABLE_TITLES.items()
-        if (lines := results["tables"].get(name))
+        if (lines := beside_golden_sets(results, results["tables"].get(name) or ()))
     ]
     for number, (path, lines) in enumerate((results.get("by") or results["tables"].get("by") or {}).items()):
         tables.append(table_of(f"by-field-{number}", f"By {shown(path)}", lines, fields_of(lines, identity)))
@@ -200,7 +201,8 @@ def _recognised(results: Line, identity: Sequence[str], plots: PlotsOf) -> Secti
         "Each line tells what one detector recognised of its own signal; “not detected” says no more than that. Counts are "
         "rows; the rate is about artifacts. Columns in which nothing stands are left out."
     ]
-    return Section("recognised", "What the detectors recognised", notes, plots.get("histograms"), tables)
+    if tables or not results["rows"]:
+        yield Section("recognised", "What the detectors recognised", notes, plots.get("histograms"), tables)
 
 
 def _lists(results: Line, identity: Sequence[str]) -> Iterator[Table]:
