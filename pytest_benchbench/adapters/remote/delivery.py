@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TRIED_AGAIN = frozenset({429, 502, 503, 504})
 """Statuses that say: not now. 500 does not: it may be about this very text."""
 
+GIVEN_UP_BETWEEN = frozenset({502, 504})
+"""Statuses of a gateway that got no answer from behind it, where the call may have been taken, and billed."""
+
 HINTS: Mapping[int, str] = {
     301: "redirects are not followed, a key would go with them",
     302: "redirects are not followed, a key would go with them",
@@ -186,6 +189,8 @@ class Delivery:
         if 200 <= reply.status < 300:
             return reply
         trip.under_way = False
+        if reply.status in GIVEN_UP_BETWEEN:
+            trip.lost = True
         raise self._refusal(reply, text)
 
     def _refusal(self, reply: Reply, text: str) -> VendorRefusal:
