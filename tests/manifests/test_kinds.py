@@ -25,7 +25,10 @@ def test_a_broken_golden_set_is_refused_for_what_is_broken(desk):
     assert desk.faults_of(desk.write_bytes(document)) == ["cases.jsonl:4: not JSON at column 3: Expecting value"]
 
 
-@pytest.mark.parametrize("line", ['{"id":"a"}', "{}"])
+HALVES = ['{"schema_version":1}', '{"case_id":"a"}', '{"baseId":"a"}', '{"label":1}', '{"schema_version":1,"label":1}']
+
+
+@pytest.mark.parametrize("line", ['{"id":"a"}', "{}", *HALVES])
 def test_an_object_of_no_kind_is_refused_with_the_shapes(desk, line):
     assert desk.faults(line) == [f"cases.jsonl:1: a row of no known kind; {SHAPES}"]
 

@@ -221,7 +221,13 @@ def test_runs_follow_in_time_and_stand_once(append):
         append(1)
 
 
-@pytest.mark.parametrize("told", [{"split": "tune"}, {"complete": False}])
-def test_runs_of_the_tune_split_and_incomplete_ones_are_unfit(text_benchmarks, told):
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"split": "tune"}, "the run is of the split tune; a series is about the split holdout alone"),
+        ({"complete": False}, "the run is not complete: 2 rows were lost"),
+    ],
+)
+def test_runs_of_the_tune_split_and_incomplete_ones_are_unfit(text_benchmarks, told, reason):
     assert unfit((), text_benchmarks.benchmark(1, zippy=[])) is None
-    assert unfit((), text_benchmarks.benchmark(1, zippy=[], **told)) is not None
+    assert unfit((), text_benchmarks.benchmark(1, zippy=[], **told)) == reason

@@ -70,7 +70,7 @@ class GptZero(RemoteAdapter):
     def score_rule(self) -> str:
         """The classes that are added up."""
         mixed = {"ai": " + mixed", "half": " + mixed / 2", "human": ""}[self.options.mixed]
-        language = ", multilingual" if self.options.multilingual else ""
+        language = {None: "", True: ", multilingual", False: ", not multilingual"}[self.options.multilingual]
         return f"100 x (ai{mixed}) of class_probabilities{language}"
 
     @property

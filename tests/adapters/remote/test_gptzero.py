@@ -121,3 +121,9 @@ def test_only_what_is_asked_for_is_sent(ask, texts, vendors):
     assert vendors.asked[-1].document == {"document": sample.decoded.text}
     ask("gptzero", multilingual=False, version="v").detect_batch([sample])
     assert vendors.asked[-1].document == {"document": sample.decoded.text, "version": "v", "multilingual": False}
+
+
+def test_whether_another_language_model_was_asked_for_is_part_of_the_rule(ask):
+    """A series tells detectors apart by their rules: refused, asked for and left to the vendor are three of them."""
+    rules = {ask("gptzero", multilingual=asked).describe().rule for asked in (None, True, False)}
+    assert len(rules) == 3

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_benchbench import AdapterUnavailable
+from pytest_benchbench.adapters.remote.originality import Originality
 
 
 @pytest.fixture
@@ -96,9 +97,11 @@ def test_only_the_very_name_is_the_same_model(answered, echoed):
     assert answered(ai={"aiModel": echoed}).type in ("OtherModel", "UnreadableAnswer")
 
 
-def test_there_is_no_default_model(ask):
+def test_there_is_no_default_model(keys):
+    adapter = Originality()  # with every key, and no option: a documented or recommended name must not step in
+    assert adapter.requested_model is None
     with pytest.raises(AdapterUnavailable, match="no model is named"):
-        ask("originality", model=None)
+        adapter.load()
 
 
 def test_nothing_is_stored_and_nothing_else_is_bought(ask, texts, vendors):
