@@ -141,12 +141,43 @@ def test_a_connection_that_fails_shows_no_key(project, vendors, keys, options, s
     assert vendors.asked == []
 
 
-def test_a_vendor_is_not_asked_unless_the_network_is_allowed(project, vendors):
+@pytest.mark.parametrize("address", ["", "base_url=https://played.invalid,", "base_url=https://127.1,"])
+def test_a_vendor_is_not_asked_unless_the_network_is_allowed(project, vendors, address):
     project.texts(1)
-    result = project.run(f"--bench-adapter=gptzero:{project.reached}", "-rs", network="loopback")
+    result = project.run(f"--bench-adapter=gptzero:{address}ca_file={vendors.ca_file}", "-rs", network="loopback")
     assert result.ret == 21
     result.stdout.fnmatch_lines(["*asking it leaves this machine; to let it, give --bench-network=allow*"])
     assert vendors.asked == []
+
+
+@pytest.mark.parametrize("vendor", ["gptzero", "copyleaks"])
+def test_a_vendor_that_is_played_on_this_machine_is_asked_by_default(project, vendors, vendor):
+    project.texts(1)
+    result = project.run(f"--bench-adapter={vendor}:{project.reached}", network="loopback")
+    assert result.ret == 0, result.stdout.str()
+    (row,) = project.rows
+    assert row["network"] == {"mode": "loopback"}
+    assert row["detection"]["status"] == "scored"
+    assert vendors.asked
+
+
+def test_where_nothing_is_reached_a_played_vendor_is_not_asked_either(project, vendors):
+    project.texts(1)
+    result = project.run(f"--bench-adapter=gptzero:{project.reached}", "-rs", network="deny")
+    assert result.ret == 21
+    result.stdout.fnmatch_lines(["*asking it reaches this machine; to let it, give --bench-network=loopback*"])
+    assert vendors.asked == []
+
+
+def test_a_played_vendor_cannot_send_a_run_elsewhere(project, vendors, player):
+    project.texts(1)
+    vendors.play([player.Act(307, headers={"Location": "https://elsewhere.invalid/"})])
+    result = project.run(f"--bench-adapter=gptzero:retries=0,{project.reached}", network="loopback")
+    assert result.ret == 1
+    (row,) = project.rows
+    assert "redirects are not followed" in row["error"]["message"]
+    assert row["network"] == {"mode": "loopback"}
+    assert len(vendors.asked) == 1
 
 
 def test_a_missing_key_makes_it_unavailable(project, vendors, monkeypatch):
