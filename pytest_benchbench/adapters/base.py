@@ -177,6 +177,11 @@ class Adapter(ABC):
     def __init__(self, options: Any = None) -> None:
         self.options = self.Options() if options is None else options
 
+    @property
+    def leaves_machine(self) -> bool:
+        """Whether asking this instance, with its options, leaves the machine; only asked of classes with ``network``."""
+        return self.network
+
     def load(self) -> None:  # noqa: B027 - most adapters without weights have nothing to load
         """Do the heavy work once: import packages, read weights.
 

@@ -197,6 +197,7 @@ class AdapterPool:
         choices: Options by alias.
         directory: What relative paths in options are relative to.
         network_allowed: Whether adapters may leave the machine; without, those that declare to are unavailable.
+        loopback_allowed: Whether those may be asked nevertheless whose options keep them on the machine.
 
     Attributes:
         secrets: What must not be shown of the options and of the environment.
@@ -211,12 +212,14 @@ class AdapterPool:
         directory: Path,
         *,
         network_allowed: bool = True,
+        loopback_allowed: bool = False,
     ) -> None:
         self.secrets = Secrets.of(choices.values(), registry, os.environ)
         self._registry = registry
         self._choices = choices
         self._directory = directory
         self._network_allowed = network_allowed
+        self._loopback_allowed = loopback_allowed
         self.equip: Callable[[str, Adapter], None] | None = None
         self._warm: dict[str, PooledAdapter] = {}
         self.withdrawn: dict[str, str] = {}
@@ -233,9 +236,12 @@ class AdapterPool:
 
         def make() -> Adapter:
             adapter = self._registry.resolve(choice.name)
-            if adapter.network and not self._network_allowed:
-                raise AdapterUnavailable("asking it leaves this machine; to let it, give --bench-network=allow")
             made = self.unloaded(alias)
+            if adapter.network and not self._network_allowed:
+                if made.leaves_machine:
+                    raise AdapterUnavailable("asking it leaves this machine; to let it, give --bench-network=allow")
+                if not self._loopback_allowed:
+                    raise AdapterUnavailable("asking it reaches this machine; to let it, give --bench-network=loopback")
             if self.equip is not None:
                 self.equip(alias, made)
             return made

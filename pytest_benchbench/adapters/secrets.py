@@ -5,7 +5,7 @@ be. Its value is shown as ``***``, wherever options are shown: whether there was
 digest stands for it, from which a short one could be guessed.
 
 Of texts that come from detectors (messages, reasons, tracebacks, captured output) the secrets that are known are cut out,
-and so are the values of environment variables whose names say that they are secret.
+and so are the values of environment variables whose names say that they are secret, and long enough parts of both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import msgspec
+
+from pytest_benchbench.adapters.secret_runs import SecretRuns
 
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import AdapterChoice
@@ -107,10 +110,13 @@ class Secrets:
         given = {value for values in options.values() for value in values.values()}
         known = {value for value in given if len(value) >= LEAST_OPTION_CHARACTERS and value.lower() not in _ORDINARY}
         known |= {value for value in variables if len(value) >= LEAST_VARIABLE_CHARACTERS}
-        known |= {encoded for value in known if len(value) >= LEAST_VARIABLE_CHARACTERS for encoded in _encoded(value)}
+        encoded = {value: _encoded(value) for value in known if len(value) >= LEAST_VARIABLE_CHARACTERS}
+        known.update(*encoded.values())
         self._known = sorted(known, key=len, reverse=True)
         self._probes = {_probe(value) for value in known}
         self._pattern = re.compile("|".join(map(_pattern, self._known))) if known else None
+        # parts of where a key lies are parts of where much else lies
+        self._runs = SecretRuns({value: forms for value, forms in encoded.items() if not os.path.lexists(value)})
 
     @classmethod
     def of(cls, choices: Iterable[AdapterChoice], registry: AdapterRegistry, environment: Mapping[str, str]) -> Secrets:
@@ -156,13 +162,13 @@ class Secrets:
     def may_occur_in(self, encoded: str) -> bool:
         """Look quickly whether an encoded JSON document can hold a secret, whole or cut off."""
         folded = encoded.lower()
-        return "…" in encoded or any(probe in folded for probe in self._probes)
+        return any(probe in folded for probe in self._probes) or self._runs.may_occur_in(encoded)
 
     def mask(self, text: str) -> str:
         """Cut known secrets out of a text."""
         if self._pattern is None:
             return text
-        text = self._pattern.sub(HIDDEN, text)
+        text = self._runs.mask(self._pattern.sub(HIDDEN, text), HIDDEN)
         return self._mask_end(text) if text.endswith("…") else text
 
     def _mask_end(self, text: str) -> str:

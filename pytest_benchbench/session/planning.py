@@ -332,6 +332,7 @@ def _assemble(
             {choice.alias: choice for choice in settings.adapters},
             settings.invocation_dir,
             network_allowed=settings.network == "allow",
+            loopback_allowed=settings.network != "deny",
         ),
     )
 

@@ -131,6 +131,30 @@ def test_an_adapter_that_leaves_the_machine_is_unavailable_where_that_is_not_all
     assert Remote.loaded == loaded
 
 
+class Elsewhere(Remote):
+    name = "remote"
+    leaves = False
+
+    @property
+    def leaves_machine(self):
+        return Elsewhere.leaves
+
+
+def test_an_instance_that_reaches_this_machine_alone_needs_no_more_than_that(monkeypatch):
+    registry = AdapterRegistry()
+    registry.register(Elsewhere)
+
+    def loaded(**allowed):
+        return AdapterPool(registry, {}, Path(), network_allowed=False, **allowed).fresh("remote").load().version
+
+    assert loaded(loopback_allowed=True) == "1"
+    with pytest.raises(AdapterUnavailable, match="--bench-network=loopback"):
+        loaded()
+    monkeypatch.setattr(Elsewhere, "leaves", True)
+    with pytest.raises(AdapterUnavailable, match="leaves this machine; to let it, give --bench-network=allow"):
+        loaded(loopback_allowed=True)
+
+
 def test_it_is_available_where_nobody_says_otherwise(remote):
     assert remote().load().version == "1"
     assert remote(network_allowed=True).load().version == "1"

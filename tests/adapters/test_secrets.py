@@ -190,3 +190,13 @@ def test_without_secrets_nothing_happens():
 def test_no_secret_stays(secret, before, after):
     masked = Secrets({}, [secret]).mask(f"{before}{secret}{after}")
     assert secret not in masked or set(secret) <= set(HIDDEN + before + after)
+
+
+def test_words_of_a_short_secret_and_parts_of_a_path_that_is_there_stay(tmp_path):
+    path = tmp_path / "a-folder-of-some-length" / "id"
+    path.parent.mkdir()
+    path.touch()
+    known = secrets(SSH_KEY_FILE=str(path), SOME_TOKEN="word-detector")
+    assert known.mask(f"no {tmp_path.name}/a-folder-of-some-length/x: detector") == (
+        f"no {tmp_path.name}/a-folder-of-some-length/x: detector"
+    )

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,7 +18,7 @@ from pytest_benchbench.adapters.remote.delivery import Delivery, Query, Trip
 from pytest_benchbench.adapters.remote.discretion import Credential, Discretion, missing_variable, read_credentials
 from pytest_benchbench.adapters.remote.errors import NoFurtherCalls, OtherModel, RemoteError, UnreadableAnswer
 from pytest_benchbench.adapters.remote.lengths import Lengths
-from pytest_benchbench.adapters.remote.options import RemoteOptions
+from pytest_benchbench.adapters.remote.options import RemoteOptions, is_loopback
 from pytest_benchbench.adapters.remote.timekeeping import SYSTEM, Timekeeper
 from pytest_benchbench.adapters.remote.wire import Reply, Wire
 from pytest_benchbench.artifacts.media import MediaType
@@ -147,6 +148,11 @@ class RemoteAdapter(MeteredAdapter):
     def base_url(self) -> str:
         """Where the interface is, without a slash at the end."""
         return (self.options.base_url or self.address).rstrip("/")
+
+    @property
+    def leaves_machine(self) -> bool:
+        """Whether the interface is anywhere but on this machine; a name that would be looked up is taken for elsewhere."""
+        return not is_loopback(urlsplit(self.base_url).hostname or "")
 
     def rate_limit(self) -> RateLimit:
         """Give the documented limit."""

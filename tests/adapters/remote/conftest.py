@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import json
 import sys
 import threading
 from pathlib import Path
@@ -20,6 +21,8 @@ KEYS = {
     "COPYLEAKS_API_KEY": "cl-canary-1b9d60e83f5a4c22",
     "COPYLEAKS_EMAIL": "canary-5520@example.org",
 }
+
+TEXT = "Seven quiet herons walked along the river. " * 12
 
 MADE_FROM = {"gptzero": (GptZero, {}), "originality": (Originality, {"model": "lite-102"}), "copyleaks": (Copyleaks, {})}
 
@@ -118,3 +121,54 @@ def texts(sample_of):
         ]
 
     return make
+
+
+class Project:
+    """A golden set in a folder, about which the played vendors are asked."""
+
+    def __init__(self, pytester, vendors):
+        self.pytester = pytester
+        self.path = pytester.path
+        self.vendors = vendors
+        self.reached = f"base_url={vendors.url},ca_file={vendors.ca_file},timeout=30"
+
+    def texts(self, count):
+        samples = [
+            {
+                "id": f"s-{number}",
+                "split": "holdout",
+                "category": "essay",
+                "label": "ai",
+                "text": f"Text {number}. {TEXT}",
+                "provenance": {"kind": "ai", "model": "generator", "date": "2026-01-01", "prompt": "write"},
+                "labelOwner": "A",
+                "labelSource": "provenance",
+                "borderline": False,
+                "reviewers": ["B"],
+            }
+            for number in range(count)
+        ]
+        head = {"schema_version": 1, "name": "set", "version": "v1", "status": "example", "licenses": ["CC0-1.0"]}
+        data = json.dumps({**head, "samples": samples}).encode()
+        (self.path / "golden.json").write_bytes(data)
+        (self.path / "golden.sha256").write_text(f"{hashlib.sha256(data).hexdigest()}  golden.json\n")
+
+    def run(self, *arguments, workers=0, network="allow"):
+        given = ["golden.json", "--bench-split=holdout", "--bench-html=off", "-p", "no:randomly", "-p", "no:cacheprovider"]
+        spread = ["-n", str(workers)] if workers else ["-p", "no:xdist"]
+        run_dir = [] if "--bench-resume=run" in arguments else ["--bench-run-dir=run"]
+        return self.pytester.runpytest_subprocess(*given, *spread, f"--bench-network={network}", *run_dir, *arguments)
+
+    @property
+    def rows(self):
+        return [json.loads(line) for line in (self.path / "run" / "evidence.jsonl").read_text().splitlines()]
+
+    def written(self):
+        for path in self.path.rglob("*"):
+            if path.is_file() and path.name != "golden.json":
+                yield path, path.read_bytes().decode("utf-8", "replace")
+
+
+@pytest.fixture
+def project(pytester, vendors, keys):
+    return Project(pytester, vendors)

@@ -92,3 +92,12 @@ def test_what_is_kept_holds_no_words_of_the_text_as_names(discretion):
         "class_probabilities": {"ai": 0.5, "human": 0.5},
     }
     assert discretion.unquoted(facts, TEXT) == {"class_probabilities": {"ai": 0.5, "human": 0.5}}
+
+
+@pytest.mark.parametrize("shown", [KEY[5:], KEY[-14:], KEY[6:21], KEY[4:].upper()])
+def test_a_key_that_a_vendor_shows_without_its_beginning_is_cut_out(discretion, shown):
+    assert discretion.repeated(f"the key {shown} is bad") == "the key *** is bad"
+
+
+def test_the_last_characters_that_vendors_show_of_a_key_are_cut_out(discretion):
+    assert discretion.repeated("no such key: ...cdef, sk-c*****cdef") == "no such key: ...***, ***********"

@@ -111,3 +111,22 @@ def test_options_are_read_from_text(tmp_path):
 def test_without_an_address_the_vendors_own_is_asked(adapter, address):
     assert adapter().base_url == address
     assert adapter(adapter.Options(base_url="https://proxy.example.org/a/")).base_url == "https://proxy.example.org/a"
+
+
+@pytest.mark.parametrize(
+    ("url", "leaves"),
+    [
+        (None, True),
+        ("https://127.0.0.1:8443", False),
+        ("http://localhost", False),
+        ("https://[::1]:8443/v1", False),
+        ("https://LOCALHOST", False),
+        ("https://127.1", True),
+        ("https://0.0.0.0", True),
+        ("https://localhost.example.org", True),
+        ("https://127.0.0.1.example.org", True),
+        ("https://10.0.0.1", True),
+    ],
+)
+def test_only_an_address_of_this_machine_does_not_leave_it(url, leaves):
+    assert GptZero(GptZero.Options(base_url=url)).leaves_machine is leaves

@@ -10,58 +10,6 @@ import pytest
 TEXT = "Seven quiet herons walked along the river. " * 12
 
 
-class Project:
-    """A golden set in a folder, about which the played vendors are asked."""
-
-    def __init__(self, pytester, vendors):
-        self.pytester = pytester
-        self.path = pytester.path
-        self.vendors = vendors
-        self.reached = f"base_url={vendors.url},ca_file={vendors.ca_file},timeout=30"
-
-    def texts(self, count):
-        samples = [
-            {
-                "id": f"s-{number}",
-                "split": "holdout",
-                "category": "essay",
-                "label": "ai",
-                "text": f"Text {number}. {TEXT}",
-                "provenance": {"kind": "ai", "model": "generator", "date": "2026-01-01", "prompt": "write"},
-                "labelOwner": "A",
-                "labelSource": "provenance",
-                "borderline": False,
-                "reviewers": ["B"],
-            }
-            for number in range(count)
-        ]
-        head = {"schema_version": 1, "name": "set", "version": "v1", "status": "example", "licenses": ["CC0-1.0"]}
-        data = json.dumps({**head, "samples": samples}).encode()
-        (self.path / "golden.json").write_bytes(data)
-        (self.path / "golden.sha256").write_text(f"{hashlib.sha256(data).hexdigest()}  golden.json\n")
-
-    def run(self, *arguments, workers=0, network="allow"):
-        given = ["golden.json", "--bench-split=holdout", "--bench-html=off", "-p", "no:randomly", "-p", "no:cacheprovider"]
-        spread = ["-n", str(workers)] if workers else ["-p", "no:xdist"]
-        return self.pytester.runpytest_subprocess(
-            *given, *spread, f"--bench-network={network}", "--bench-run-dir=run", *arguments
-        )
-
-    @property
-    def rows(self):
-        return [json.loads(line) for line in (self.path / "run" / "evidence.jsonl").read_text().splitlines()]
-
-    def written(self):
-        for path in self.path.rglob("*"):
-            if path.is_file() and path.name != "golden.json":
-                yield path, path.read_bytes().decode("utf-8", "replace")
-
-
-@pytest.fixture
-def project(pytester, vendors, keys):
-    return Project(pytester, vendors)
-
-
 def test_three_vendors_score_a_golden_set(project, vendors):
     project.texts(3)
     named = ["gptzero:plan=starter,", "originality:model=lite-102,", "copyleaks:"]
@@ -141,12 +89,43 @@ def test_a_connection_that_fails_shows_no_key(project, vendors, keys, options, s
     assert vendors.asked == []
 
 
-def test_a_vendor_is_not_asked_unless_the_network_is_allowed(project, vendors):
+@pytest.mark.parametrize("address", ["", "base_url=https://played.invalid,", "base_url=https://127.1,"])
+def test_a_vendor_is_not_asked_unless_the_network_is_allowed(project, vendors, address):
     project.texts(1)
-    result = project.run(f"--bench-adapter=gptzero:{project.reached}", "-rs", network="loopback")
+    result = project.run(f"--bench-adapter=gptzero:{address}ca_file={vendors.ca_file}", "-rs", network="loopback")
     assert result.ret == 21
     result.stdout.fnmatch_lines(["*asking it leaves this machine; to let it, give --bench-network=allow*"])
     assert vendors.asked == []
+
+
+@pytest.mark.parametrize("vendor", ["gptzero", "copyleaks"])
+def test_a_vendor_that_is_played_on_this_machine_is_asked_by_default(project, vendors, vendor):
+    project.texts(1)
+    result = project.run(f"--bench-adapter={vendor}:{project.reached}", network="loopback")
+    assert result.ret == 0, result.stdout.str()
+    (row,) = project.rows
+    assert row["network"] == {"mode": "loopback"}
+    assert row["detection"]["status"] == "scored"
+    assert vendors.asked
+
+
+def test_where_nothing_is_reached_a_played_vendor_is_not_asked_either(project, vendors):
+    project.texts(1)
+    result = project.run(f"--bench-adapter=gptzero:{project.reached}", "-rs", network="deny")
+    assert result.ret == 21
+    result.stdout.fnmatch_lines(["*asking it reaches this machine; to let it, give --bench-network=loopback*"])
+    assert vendors.asked == []
+
+
+def test_a_played_vendor_cannot_send_a_run_elsewhere(project, vendors, player):
+    project.texts(1)
+    vendors.play([player.Act(307, headers={"Location": "https://elsewhere.invalid/"})])
+    result = project.run(f"--bench-adapter=gptzero:retries=0,{project.reached}", network="loopback")
+    assert result.ret == 1
+    (row,) = project.rows
+    assert "redirects are not followed" in row["error"]["message"]
+    assert row["network"] == {"mode": "loopback"}
+    assert len(vendors.asked) == 1
 
 
 def test_a_missing_key_makes_it_unavailable(project, vendors, monkeypatch):
