@@ -42,6 +42,9 @@ LEAST_VARIABLE_CHARACTERS = 8
 _WHOLE_CHARACTERS = 16
 """Of a secret that is as long, half is recognised too: others cut long texts off where they like."""
 
+_LONGEST_SPELLED = 512
+"""Characters of a secret that a pattern spells out: one of a whole file's would take seconds to compile."""
+
 _SECRET_WORDS = ("key", "token", "secret", "password", "passwd", "passphrase", "credential", "credentials")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ORDINARY = frozenset({"true", "false", "none", "null"})
@@ -194,7 +197,7 @@ NO_SECRETS = Secrets({})
 
 
 def _beginning(secret: str) -> str:
-    return secret if len(secret) < _WHOLE_CHARACTERS else secret[: len(secret) // 2]
+    return secret if len(secret) < _WHOLE_CHARACTERS else secret[: min(len(secret), _LONGEST_SPELLED) // 2]
 
 
 def _encoded(secret: str) -> set[str]:
@@ -213,8 +216,10 @@ def _probe(secret: str) -> str:
 
 
 def _pattern(secret: str) -> str:
-    whole, beginning = _spelled(secret), _spelled(_beginning(secret))
-    pattern = whole if whole == beginning else rf"{whole}|{beginning}[^\s'\"<>]*"
+    ways = [_spelled(secret)] if len(secret) <= _LONGEST_SPELLED else []  # the rest of a longer one is found by its parts
+    if (beginning := _beginning(secret)) != secret:
+        ways.append(rf"{_spelled(beginning)}[^\s'\"<>]*")
+    pattern = "|".join(ways)
     return rf"(?i:{pattern})" if len(secret) >= LEAST_VARIABLE_CHARACTERS else pattern
 
 

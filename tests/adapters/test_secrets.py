@@ -1,6 +1,7 @@
 """What is secret, and that it is cut out of texts."""
 
 import base64
+import hashlib
 import html
 import json
 from pathlib import Path
@@ -200,3 +201,12 @@ def test_words_of_a_short_secret_and_parts_of_a_path_that_is_there_stay(tmp_path
     assert known.mask(f"no {tmp_path.name}/a-folder-of-some-length/x: detector") == (
         f"no {tmp_path.name}/a-folder-of-some-length/x: detector"
     )
+
+
+@pytest.mark.parametrize("written", [str, json.dumps, quote, repr, lambda secret: secret.encode().hex()])
+def test_a_secret_as_long_as_a_file_is_cut_out_in_any_writing(written):
+    secret = json.dumps({f"field {number}": hashlib.sha256(bytes([number])).hexdigest() for number in range(60)})
+    masked = Secrets({}, [secret]).mask(f"before {written(secret)} after")
+    assert masked.startswith("before ")
+    assert masked.endswith(" after")
+    assert len(masked) < 60
