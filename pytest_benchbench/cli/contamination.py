@@ -103,7 +103,7 @@ def command(
     date, golden set, version and result to a file of JSON lines.
 
     Exit codes: 0 nothing found, 1 an overlap or a failed audit, 2 wrong use, 21 nothing found but a file could not be looked
-    into.
+    into, or folders that have no text.
     """
     wanted = [*against, *paths]
     if sum((bool(wanted), base is not None, wants_audit)) != 1:
@@ -120,14 +120,23 @@ def command(
     files = [_left_out(file, left_out) for file in (files_under(wanted) if base is None else _added(base))]
     holdout = Holdout(located.golden_set.samples, threshold=threshold)
     found = _search(holdout, files, (golden, digest_path(golden)), max_bytes)
+    is_blind = _is_blind(found, wanted)
     if as_json:
-        click.echo(encode_document(_document(located, holdout, found)).decode(), nl=False)
+        document = _document(located, holdout, found) | {"complete": not (found.gaps or is_blind)}
+        click.echo(encode_document(document).decode(), nl=False)
     else:
         _tell(located, holdout, found)
     if found.total:
         sys.exit(1)
-    if found.gaps:
+    if is_blind and not found.gaps:
+        click.echo("not one file was looked into, so nothing is known: name what the detectors are trained on", err=True)
+    if found.gaps or is_blind:
         sys.exit(INCOMPLETE)
+
+
+def _is_blind(found: Search, wanted: Sequence[Path]) -> bool:
+    """Say whether folders were given and no text was in them; files may be given by a hook, and be pictures."""
+    return not found.files and any(path.is_dir() for path in wanted)
 
 
 def _read(golden: Path) -> LocatedSet:
@@ -223,7 +232,6 @@ def _document(located: LocatedSet, holdout: Holdout, found: Search) -> dict[str,
         "without_shingles": list(holdout.without_shingles),
         "files": found.files,
         "bytes": found.bytes,
-        "complete": not found.gaps,
         "overlaps_total": found.total,
         "overlaps": [
             {"file": each.file, "line": each.overlap.line, "sample": each.overlap.sample, "kind": each.overlap.kind}

@@ -98,6 +98,10 @@ def read_series(path: Path) -> Series:
     try:
         with open_regular(path) as file:
             data = file.read(MAX_SERIES_BYTES + 1)
+    except FileNotFoundError:
+        raise SeriesError(
+            f"{path}: there is no such series; to begin one: benchbench history FILE --append RUN_DIR"
+        ) from None
     except (OSError, ValueError) as error:
         raise SeriesError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return _parsed(path, data)

@@ -86,6 +86,7 @@ def test_a_file_that_could_not_be_looked_into_is_21_unless_an_overlap_is_found(p
 def test_a_packed_file_is_never_passed_in_silence(place):
     (place / "train/corpus.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfdrest")
     (place / "train/corpus.zip").write_bytes(b"PK\x03\x04rest")
+    (place / "train/a.txt").write_text("a b\n")
     code, output = run("--against", "train")
     assert code == 21
     assert "train/corpus.zip: not looked into: packed (zip); unpack it to have it looked into" in output.splitlines()
@@ -95,6 +96,18 @@ def test_a_packed_file_is_never_passed_in_silence(place):
     assert "train/corpus.zip: not looked into: left out by --leave-out *.zip" in output.splitlines()
     assert "may hold a text" not in output
     assert run("--against", "train", "--leave-out", "*.ZIP")[0] == 21
+
+
+def test_folders_without_a_text_are_21_and_a_file_without_one_is_not(place):
+    code, output = run("--against", "train")
+    assert code == 21
+    assert "not one file was looked into, so nothing is known" in output
+    assert run("--against", ".", "--json")[0] == 21  # the golden set itself counts for nothing
+    (place / "train/picture.png").write_bytes(b"\x89PNG\0")
+    assert run("--against", "train")[0] == 21
+    assert run("train/picture.png")[0] == 0  # as a hook gives what is committed
+    (place / "train/a.txt").write_text("a b\n")
+    assert run("--against", "train")[0] == 0
 
 
 def test_names_of_files_cannot_forge_lines(place):

@@ -142,7 +142,7 @@ def test_a_shift_that_was_looked_into_becomes_the_baseline(append):
         (["--new-baseline", "a=b", "--new-baseline", "a=c", "--append", "RUN"], "given twice"),
         (["--new-baseline", "other=why", "--append", "RUN"], "the run has zippy"),
         (["--append", "nowhere"], "does not exist"),
-        ([], "cannot be read: No such file"),
+        ([], "there is no such series; to begin one: benchbench history FILE --append RUN_DIR"),
     ],
 )
 def test_wrong_use_is_exit_2_in_one_line(history, text_runs, tmp_path, arguments, message):
