@@ -18,6 +18,7 @@ from pytest_benchbench.evidence.score_row import TERMINAL, ScoreRow, is_told, st
 from pytest_benchbench.evidence.score_source import ScoreError, ScoreSource
 from pytest_benchbench.manifests.faults import FaultLog, shown
 from pytest_benchbench.manifests.field_types import is_free_of_control, is_hex
+from pytest_benchbench.manifests.golden_set import KIND as GOLDEN_SET
 from pytest_benchbench.manifests.rows import check_fields
 from pytest_benchbench.manifests.strict_json import Problem
 
@@ -109,7 +110,8 @@ def score_row(settled: SettledRow) -> ScoreRow:
     """
     row = settled.row
     if row.kind != KIND:
-        raise ScoreProblemError([("kind", f"{shown(row.kind)} rows have no labels; scores are those of a {KIND} manifest")])
+        lack = "figures of their own, in benchmark.json" if row.kind == GOLDEN_SET else "no labels"
+        raise ScoreProblemError([("kind", f"{shown(row.kind)} rows have {lack}; scores are those of a {KIND} manifest")])
     case, detection = row.case, row.detection
     status = _status(settled)
     values: dict[str, Any] = {name: case[name] for name in JOINED if name in case}

@@ -81,7 +81,7 @@ class RowComparison:
         """
         pairs = self._pairs
         if not len(pairs.old):
-            raise CannotCompareError("there is nothing to compare: no row is on both sides")
+            raise CannotCompareError(f"there is nothing to compare: no row is on both sides: {self._why_apart()}")
         if not len(pairs.other_question):
             counts = self._became.counts()
             if counts["no_verdict"] + counts["verdict_new"] == len(pairs.old):
@@ -99,6 +99,12 @@ class RowComparison:
             f"{one_line(new.key.case_id)} is not the same case on both sides: {', '.join(differing)} "
             f"differ{f'; and {more} more cases so' if more else ''}"
         )
+
+    def _why_apart(self) -> str:
+        one, other = (sorted(side.detectors.by_adapter) for side in self._sides)
+        if set(one) & set(other):
+            return "their manifests or splits have other rows"
+        return f"answered was by {_named(one)} then and by {_named(other)} now"
 
     def document(self) -> dict[str, Any]:
         """Give what was found.
@@ -207,6 +213,10 @@ def _teller(progress: Callable[[int], None] | None) -> Callable[[SettledRow], No
             progress(_TOLD_AFTER)
 
     return take
+
+
+def _named(adapters: list[str]) -> str:
+    return ", ".join(map(one_line, adapters)) or "nobody"
 
 
 def _detector(adapter: str, old: DetectorsSeen, new: DetectorsSeen) -> dict[str, Any]:

@@ -41,10 +41,11 @@ def finished_benchmark(path: Path, progress: Callable[[int], None] | None = None
     run = read_repeated_run(path, progress)
     golden_sets = GoldenSets()
     run.evidence.feed(golden_sets.add)
-    golden_sets.results(run.document.get("manifests", ()))
+    about = golden_sets.results(run.document.get("manifests", ())).get("golden_sets", ())
     benchmark = golden_sets.benchmark(run.document, run.evidence.sha256, recorded_lacks(run))
     if benchmark is None:
-        raise UnfitRunError(f"{path}: not a run of one golden set")
+        told = f"this is of {len(about)}: run each by itself" if about else "this has no row of one"
+        raise UnfitRunError(f"{path}: not a run of one golden set: {told}")
     if not benchmark.run.complete:
         raise IncompleteRunError(f"{path}: the run is not complete: {'; '.join(benchmark.run.gaps)}")
     return benchmark

@@ -55,7 +55,11 @@ def benchmark_at(path: Path) -> DetectorBenchmark:
     """
     if path.is_dir():
         if not (path / BENCHMARK).exists():
-            told = "a run of a golden set writes it when it ends" if (path / RUN).exists() else "and it is no run"
+            told = (
+                "a run of one golden set writes it when it ends, one of several does not"
+                if (path / RUN).exists()
+                else "and it is no run"
+            )
             raise BenchmarkFileError(f"{path}: it has no {BENCHMARK}: {told}")
         return read_benchmark(path / BENCHMARK)
     try:

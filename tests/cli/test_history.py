@@ -108,7 +108,14 @@ def test_a_tune_run_and_a_run_of_another_kind_are_refused(append, history, direc
     assert "the run is of the split tune" in tuned.output
     result = history("--append", directories.write("images", [directories.row("c1")]))
     assert result.exit_code == 2
-    assert "not a run of one golden set" in result.output
+    assert "not a run of one golden set: this has no row of one" in result.output
+
+
+def test_a_run_of_two_golden_sets_is_refused_with_what_to_do(history, directories, golden):
+    rows = [golden.row(name, "human", 80.0, adapter="x", golden_set=digit * 64) for name, digit in (("a", "1"), ("b", "2"))]
+    result = history("--append", directories.write("two", rows))
+    assert result.exit_code == 2
+    assert "not a run of one golden set: this is of 2: run each by itself" in result.output
 
 
 def test_another_golden_set_is_another_series(append):

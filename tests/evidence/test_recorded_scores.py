@@ -117,6 +117,12 @@ def test_rows_of_another_kind_are_no_scores(directories):
         list(read_scores(path))
 
 
+def test_rows_of_a_golden_set_have_their_figures_elsewhere(directories, golden):
+    path = directories.write("run", [golden.row("a", "human", 80.0, adapter="x")])
+    with pytest.raises(ScoreError, match=r"kind: 'golden-set' rows have figures of their own, in benchmark\.json"):
+        list(read_scores(path))
+
+
 def test_adapters_are_told_apart_and_can_be_chosen(score_files, row, evidence_row):
     lines = [evidence_row(row("a"), adapter=adapter) for adapter in ("one", "two")]
     path = score_files.write(lines, "evidence.jsonl")

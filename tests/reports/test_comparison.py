@@ -121,7 +121,15 @@ def test_of_several_other_cases_the_first_is_named(row, compared):
 
 def test_nothing_in_common_is_refused(row, compared):
     comparison = compared([row("a")], [row("b")])
-    with pytest.raises(CannotCompareError, match="no row is on both sides"):
+    with pytest.raises(CannotCompareError, match="no row is on both sides: their manifests or splits have other rows"):
+        comparison.check()
+
+
+def test_runs_of_other_detectors_have_nothing_in_common(row, compared):
+    other = row("a")
+    other["key"] = {**other["key"], "adapter": "oracle"}
+    comparison = compared([row("a")], [other])
+    with pytest.raises(CannotCompareError, match="no row is on both sides: answered was by dwt-dct then and by oracle now"):
         comparison.check()
 
 
