@@ -17,6 +17,9 @@ KIND: Final = ("name", "vendor", "plan", "apiVersion", "requestedModel", "mixed"
 MAY_CHANGE: Final = ("version", "model", "weights")
 """What a run is repeated for: a vendor's model that changes unasked, a new version or other weights of a local detector."""
 
+_IN_VERSION: Final = {"apiVersion": "API", "requestedModel": "model"}
+"""How the version of a vendor's adapter names what the identity has too; it is told once."""
+
 _SAID: Final = {"apiVersion": "API version", "requestedModel": "requested model", "mixed": "mixed counted as"}
 
 Kind = tuple[str | None, ...]
@@ -55,8 +58,10 @@ def identity_text(identity: Identity) -> str:
     parts = [identity.name]
     if identity.vendor is not None:
         parts.append(f"of {identity.vendor}")
+    version = _values(identity, "version")
     for name in ("version", "plan", "apiVersion", "requestedModel", "model", "mixed"):
-        if (value := _values(identity, name)) != "none":
+        value = _values(identity, name)
+        if value != "none" and f"{_IN_VERSION.get(name, name)} {value}" not in version:
             parts.append(f"{_said(name)} {value}")
     return one_line(", ".join(parts))
 

@@ -63,6 +63,14 @@ def test_an_identity_in_words_names_what_is_known_and_obeys_nothing():
     assert "model a and b" in identity_text(identity(varying={"model": ("a", "b")}))
 
 
+def test_what_the_version_says_of_plan_and_interface_is_told_once():
+    known = {"plan": "starter", "apiVersion": "v2", "requestedModel": "m-1"}
+    version = "gptzero API v2, plan starter, model m-1"
+    assert identity_text(identity(version=version, **known)) == f"gptzero, version {version}"
+    told = identity_text(identity(version="2 of May", **known))
+    assert told == "gptzero, version 2 of May, plan starter, API version v2, requested model m-1"
+
+
 def test_outcomes_of_the_metrics(text_benchmarks):
     benchmark = text_benchmarks.benchmark(1, zippy={"wrong": ["a01", "h01", "z01"], "unscored": ["a02", "h02", "z02"]})
     (detector,) = benchmark.detectors
