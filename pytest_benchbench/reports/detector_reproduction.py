@@ -56,9 +56,7 @@ def benchmark_at(path: Path) -> DetectorBenchmark:
     if path.is_dir():
         if not (path / BENCHMARK).exists():
             is_run = (path / RUN).exists()
-            told = (
-                "a run of one golden set writes it at its end, one of several does not" if is_run else "and it is no run"
-            )
+            told = "a run of one golden set writes it at its end, one of several does not" if is_run else "and it is no run"
             raise BenchmarkFileError(f"{path}: it has no {BENCHMARK}: {told}")
         return read_benchmark(path / BENCHMARK)
     try:
