@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pytest_benchbench.cli.new_output import refuse_output, write_output
+from pytest_benchbench.cli.schema_option import schema_option
 from pytest_benchbench.cli.score_options import joined_manifest
 from pytest_benchbench.evidence.score_rows import ScoreError, read_scores
 from pytest_benchbench.evidence.writing import encode_document
@@ -24,12 +25,6 @@ def _slices(context: click.Context, parameter: click.Parameter, value: tuple[str
         return slices_of(value)
     except SliceError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value:
-        click.echo(encode_document(evaluation_schema()).decode(), nl=False)
-        context.exit()
 
 
 @click.command("evaluate")
@@ -49,14 +44,7 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
 @click.option(
     "--json/--table", "as_json", default=None, help="Print JSON, or tables for people. [JSON; with --output tables]"
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_schema,
-    help="Print the JSON Schema of the JSON, and do nothing else.",
-)
+@schema_option("--schema", evaluation_schema, "the JSON")
 def command(
     scores: Path,
     manifest: Path | None,

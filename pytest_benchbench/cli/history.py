@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_benchbench.cli.progress import evidence_progress
+from pytest_benchbench.cli.schema_option import schema_option
 from pytest_benchbench.evidence.foreign_text import one_line
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
@@ -34,12 +35,6 @@ class _Incomplete(click.ClickException):
     exit_code = INCOMPLETE
 
 
-def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value:
-        click.echo(encode_document(detector_series_schema()).decode(), nl=False)
-        context.exit()
-
-
 @click.command("history")
 @click.argument("series", type=click.Path(path_type=Path))
 @click.option("--append", type=click.Path(exists=True, path_type=Path), metavar="RUN_DIR", help="Append this finished run.")
@@ -49,14 +44,7 @@ def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> 
     metavar="ALIAS=REASON",
     help="With --append: this run is the detector's baseline, since its shift was looked into; repeatable.",
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_schema,
-    help="Print the JSON Schema of the series file, and do nothing else.",
-)
+@schema_option("--schema", detector_series_schema, "the series file")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(series: Path, append: Path | None, new_baseline: tuple[str, ...], as_json: bool) -> None:
     """Say of SERIES, the published runs of a golden set's holdout split, whether a detector got worse.

@@ -10,6 +10,7 @@ import click
 
 from pytest_benchbench.cli.finite_numbers import FiniteRange
 from pytest_benchbench.cli.progress import evidence_progress
+from pytest_benchbench.cli.schema_option import schema_option
 from pytest_benchbench.evidence.reading import EvidenceError
 from pytest_benchbench.evidence.recorded_run import RecordedRunError
 from pytest_benchbench.evidence.writing import encode_document
@@ -33,12 +34,6 @@ from pytest_benchbench.reports.report_schema import report_schema
 from pytest_benchbench.reports.split_results import Asked, UnknownPairError
 from pytest_benchbench.reports.tune_threshold import TuneRun, TuneRunError, read_tune_run
 
-_SCHEMAS = {
-    "schema": report_schema,
-    "summary_schema": deployed_summary_schema,
-    "benchmark_schema": detector_benchmark_schema,
-}
-
 
 def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     for path in value:
@@ -47,12 +42,6 @@ def _fields(context: click.Context, parameter: click.Parameter, value: tuple[str
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
     return value
-
-
-def _schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value:
-        click.echo(encode_document(_SCHEMAS[parameter.name or ""]()).decode(), nl=False)
-        context.exit()
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -107,30 +96,9 @@ def _pairs(context: click.Context, parameter: click.Parameter, value: tuple[str,
     callback=_pairs,
     help="Of text detectors: compare these two, row by row; repeatable, p-values are adjusted over all pairs.",
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_schema,
-    help="Print the JSON Schema of report.json, and do nothing else.",
-)
-@click.option(
-    "--summary-schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_schema,
-    help="Print the JSON Schema of summary.json, and do nothing else.",
-)
-@click.option(
-    "--benchmark-schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_schema,
-    help="Print the JSON Schema of benchmark.json, and do nothing else.",
-)
+@schema_option("--schema", report_schema, "report.json")
+@schema_option("--summary-schema", deployed_summary_schema, "summary.json")
+@schema_option("--benchmark-schema", detector_benchmark_schema, "benchmark.json")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines for people.")
 def command(
     runs: tuple[Path, ...],
