@@ -93,6 +93,9 @@ class Meter(Protocol):
     def retried(self) -> None:
         """Count another try of a call that is reserved: one after an answer that is surely not billed (429, 503)."""
 
+    def billed_beyond(self, count: int) -> None:
+        """Count credits that the vendor says it billed for a call beyond those that were reserved for it."""
+
 
 class MemoryJournal:
     """A journal of one process; what an adapter has that no session runs."""
@@ -126,6 +129,9 @@ class UnlimitedMeter:
         """Nothing was counted."""
 
     def retried(self) -> None:
+        """Nothing is counted."""
+
+    def billed_beyond(self, count: int) -> None:
         """Nothing is counted."""
 
 
@@ -203,6 +209,9 @@ class MeteredAdapter(BatchAdapter):
             AdapterUnavailable: Nothing can be answered here, such as with a refused key.
             Exception: There is no usable answer; the row becomes an ``error``, and nothing is kept.
         """
+
+    def account(self, sample: Sample, answer: dict[str, Any]) -> None:
+        """Tell the meter what the vendor says of its bill; called once an answer is kept, and for each kept answer once."""
 
     @abstractmethod
     def detection(self, answer: dict[str, Any]) -> Detection:
@@ -291,6 +300,7 @@ class MeteredAdapter(BatchAdapter):
                         return NotAsked(BudgetExceeded.__name__, message)
                     answer = self.ask(sample)
                     self.journal.record(key, answer)
+                self.account(sample, answer)
             except BudgetExceeded as error:
                 message = str(error)
                 stopped.set()

@@ -102,6 +102,11 @@ class Spending:
         with self._lines.appending() as append:
             append(_encode(alias, "retried", Usage(0, 0)))
 
+    def billed_beyond(self, alias: str, count: int) -> None:
+        """Count credits beyond those of a call, which was made; raises as ``reserve``."""
+        with self._lines.appending() as append:
+            append(_encode(alias, "reserved", Usage(0, 0, count)))
+
     def _take(self, encoded: bytes) -> None:
         try:
             members, problems = parse_object(encoded)

@@ -193,6 +193,11 @@ class _RunMeter:
         assert self._paid.spending is not None
         self._paid.spending.retried(self._alias)
 
+    def billed_beyond(self, count: int) -> None:
+        """Count what the vendor says that it billed beyond what was reserved."""
+        assert self._paid.spending is not None
+        self._paid.spending.billed_beyond(self._alias, count)
+
 
 def _read_prices(plan: Plan) -> PriceTable | None:
     settings: Settings = plan.settings

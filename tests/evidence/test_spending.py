@@ -51,6 +51,13 @@ def test_credits_are_counted_only_where_there_are_some(path):
     assert (spending.totals()["a"].credits, spending.totals()["b"].credits) == (None, 2)
 
 
+def test_what_was_billed_beyond_a_call_is_no_further_call(path):
+    spending = Spending(path)
+    spending.reserve("a", Usage(10, credits=2), anything)
+    spending.billed_beyond("a", 5)
+    assert Spending(path).totals()["a"] == Spent(words=10, calls=1, credits=7)
+
+
 def test_a_call_that_must_not_be_made_is_not_counted(path):
     spending, seen = Spending(path), []
 

@@ -271,6 +271,13 @@ class RemoteAdapter(MeteredAdapter):
                 self.meter.refund(usage)
             raise
 
+    def account(self, sample: Sample, answer: dict[str, Any]) -> None:
+        """Count what the vendor billed beyond what was reserved; what it billed less stays counted, to be safe."""
+        if not isinstance(sample.decoded, Text) or (reserved := self.usage(sample.decoded.text).credits) is None:
+            return
+        if (billed := answer["scorer"].get("credits", 0)) > reserved:
+            self.meter.billed_beyond(billed - reserved)
+
     def detection(self, answer: dict[str, Any]) -> Detection:
         """Read what ``ask`` gave, now or in an earlier session."""
         return msgspec.convert(answer, Detection)

@@ -16,6 +16,9 @@ from pytest_benchbench.manifests.strict_json import MalformedJsonError, parse_ob
 MAX_KEPT_BYTES = 2048
 """Of one member of an answer, as JSON: more is no handful of numbers."""
 
+MAX_CREDITS = 1_000_000
+"""Of one call."""
+
 MAX_KEYS_SHOWN = 12
 
 MAX_KEYS_CHARACTERS = 320
@@ -150,6 +153,12 @@ def name(value: Any, place: str) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise UnreadableAnswer(f"{place}: expected a short name, got {_kind(value)}")
     return value
+
+
+def billed_credits(value: Any) -> int | None:
+    """Give the credits that a vendor says it billed for one call; ``None`` where that is no number that could be one."""
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= MAX_CREDITS else None
 
 
 def optional_name(value: Any) -> str | None:

@@ -14,7 +14,7 @@ import msgspec
 from pytest_benchbench.adapters.base import Sample
 from pytest_benchbench.adapters.metering import RateLimit, Usage
 from pytest_benchbench.adapters.remote.adapter import Reading, RemoteAdapter
-from pytest_benchbench.adapters.remote.answers import canonical, fraction, inner, kept, optional_name, parse
+from pytest_benchbench.adapters.remote.answers import billed_credits, canonical, fraction, inner, kept, optional_name, parse
 from pytest_benchbench.adapters.remote.delivery import LOST_ON_THE_WAY, TRIED_AGAIN, Query, Trip
 from pytest_benchbench.adapters.remote.discretion import Credential
 from pytest_benchbench.adapters.remote.errors import RemoteError, UnreadableAnswer, VendorRefusal
@@ -150,7 +150,7 @@ class Copyleaks(RemoteAdapter):
             score=canonical(score, "summary.ai"),
             raw=raw,
             model=optional_name(document.get("modelVersion")),
-            credits=billed if isinstance(billed, int) and not isinstance(billed, bool) and billed >= 0 else None,
+            credits=billed_credits(billed),
             scan_id=optional_name(inner(scanned, "scanId")),
         )
 

@@ -9,7 +9,7 @@ import msgspec
 from pytest_benchbench.adapters.base import AdapterUnavailable, Sample
 from pytest_benchbench.adapters.metering import RateLimit, Usage
 from pytest_benchbench.adapters.remote.adapter import Reading, RemoteAdapter
-from pytest_benchbench.adapters.remote.answers import canonical, fraction, inner, kept, name, optional_name
+from pytest_benchbench.adapters.remote.answers import billed_credits, canonical, fraction, inner, kept, name, optional_name
 from pytest_benchbench.adapters.remote.delivery import Query
 from pytest_benchbench.adapters.remote.errors import OtherModel, UnreadableAnswer
 from pytest_benchbench.adapters.remote.lengths import Lengths, count_words
@@ -122,7 +122,7 @@ class Originality(RemoteAdapter):
             score=canonical(score, "AI"),
             raw=raw,
             model=optional_name(model),
-            credits=billed if isinstance(billed, int) and not isinstance(billed, bool) and billed >= 0 else None,
+            credits=billed_credits(billed),
             scan_id=_scan_id(inner(document, "results", "properties", "id")),
         )
 

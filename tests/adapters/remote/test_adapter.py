@@ -20,6 +20,7 @@ class Purse:
         self.reserved = []
         self.refunded = []
         self.tries = 0
+        self.beyond = []
 
     def reserve(self, usage):
         if len(self.reserved) - len(self.refunded) >= self.room:
@@ -31,6 +32,9 @@ class Purse:
 
     def retried(self):
         self.tries += 1
+
+    def billed_beyond(self, count):
+        self.beyond.append(count)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_benchbench import AdapterUnavailable
+from pytest_benchbench.adapters.metering import UnlimitedMeter
 from pytest_benchbench.adapters.remote.originality import Originality
 
 
@@ -125,6 +126,28 @@ def test_nothing_is_stored_and_nothing_else_is_bought(ask, texts, vendors):
 @pytest.mark.parametrize(("used", "billed"), [(7, 7), (None, 1), ("7", 1), (True, 1), (-1, 1), (1.5, 1)])
 def test_the_credits_are_those_that_the_vendor_says(answered, used, billed):
     assert answered(results={"credits": {"used": used}}).scorer["credits"] == billed
+
+
+@pytest.mark.parametrize(("used", "beyond"), [(7, [6]), (1, []), (0, []), (None, []), (1_000_001, [])])
+def test_credits_beyond_the_estimate_are_counted_once_the_answer_is_kept(ask, texts, vendors, used, beyond):
+    def act(documented):
+        documented.body["results"]["credits"] = {"used": used}
+        return documented
+
+    class Purse(UnlimitedMeter):
+        counted = []
+
+        def billed_beyond(self, count):
+            assert adapter.journal.find(adapter.response_key(sample)) is not None
+            self.counted.append(count)
+
+    vendors.play([act])
+    adapter, (sample,) = ask("originality"), texts(1)
+    adapter.meter = Purse()
+    (first,) = adapter.detect_batch([sample])
+    (again,) = adapter.detect_batch([sample])
+    assert (first.status, again.scorer["recorded"]) == ("scored", True)
+    assert adapter.meter.counted == beyond
 
 
 @pytest.mark.parametrize(("words", "billed"), [(50, 1), (100, 1), (101, 2), (300, 3)])
