@@ -101,10 +101,12 @@ class RowComparison:
         )
 
     def _why_apart(self) -> str:
-        one, other = (sorted(side.detectors.by_adapter) for side in self._sides)
-        if set(one) & set(other):
+        old, new = self._sides
+        if old is new:
+            return "the adapters were asked about other artifacts"
+        if old.detectors.by_adapter.keys() & new.detectors.by_adapter.keys():
             return "their manifests or splits have other rows"
-        return f"answered was by {_named(one)} then and by {_named(other)} now"
+        return f"{_named(old.detectors)} answered then, {_named(new.detectors)} now"
 
     def document(self) -> dict[str, Any]:
         """Give what was found.
@@ -215,8 +217,8 @@ def _teller(progress: Callable[[int], None] | None) -> Callable[[SettledRow], No
     return take
 
 
-def _named(adapters: list[str]) -> str:
-    return ", ".join(map(one_line, adapters)) or "nobody"
+def _named(detectors: DetectorsSeen) -> str:
+    return ", ".join(map(one_line, sorted(detectors.by_adapter))) or "nobody"
 
 
 def _detector(adapter: str, old: DetectorsSeen, new: DetectorsSeen) -> dict[str, Any]:

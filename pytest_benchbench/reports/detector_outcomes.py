@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -17,7 +18,7 @@ KIND: Final = ("name", "vendor", "plan", "apiVersion", "requestedModel", "mixed"
 MAY_CHANGE: Final = ("version", "model", "weights")
 """What a run is repeated for: a vendor's model that changes unasked, a new version or other weights of a local detector."""
 
-_IN_VERSION: Final = {"apiVersion": "API", "requestedModel": "model"}
+_IN_VERSION: Final = {"plan": "plan", "apiVersion": "API", "requestedModel": "model"}
 """How the version of a vendor's adapter names what the identity has too; it is told once."""
 
 _SAID: Final = {"apiVersion": "API version", "requestedModel": "requested model", "mixed": "mixed counted as"}
@@ -58,10 +59,10 @@ def identity_text(identity: Identity) -> str:
     parts = [identity.name]
     if identity.vendor is not None:
         parts.append(f"of {identity.vendor}")
-    version = _values(identity, "version")
+    told = {part.strip() for part in re.split(", | (?=API )", _values(identity, "version"))}
     for name in ("version", "plan", "apiVersion", "requestedModel", "model", "mixed"):
         value = _values(identity, name)
-        if value != "none" and f"{_IN_VERSION.get(name, name)} {value}" not in version:
+        if value != "none" and not (name in _IN_VERSION and f"{_IN_VERSION[name]} {value}" in told):
             parts.append(f"{_said(name)} {value}")
     return one_line(", ".join(parts))
 

@@ -251,6 +251,14 @@ def test_two_adapters_of_one_run_are_compared_without_a_verdict(here, directorie
     assert (line["artifacts"]["only_old"], line["artifacts"]["only_new"]) == (1, 0)
 
 
+def test_two_adapters_that_were_asked_about_other_files_have_nothing_in_common(here, directories):
+    rows = list(both(directories, ("detected", "detected"), ("detected", "detected")))
+    directories.write("run", [rows[0], rows[3]])
+    result = invoke("run", "--adapters", "x", "y")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("no row is on both sides: the adapters were asked about other artifacts\n")
+
+
 def test_an_adapter_that_is_not_there_is_named(here, directories):
     directories.write("run", both(directories, ("detected", "detected")))
     result = invoke("run", "--adapters", "x", "z")

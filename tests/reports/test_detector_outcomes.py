@@ -67,6 +67,10 @@ def test_what_the_version_says_of_plan_and_interface_is_told_once():
     known = {"plan": "starter", "apiVersion": "v2", "requestedModel": "m-1"}
     version = "gptzero API v2, plan starter, model m-1"
     assert identity_text(identity(version=version, **known)) == f"gptzero, version {version}"
+    assert (
+        identity_text(identity(version=version, model="m-1", **known)) == f"gptzero, version {version}, model m-1"
+    )  # echoed
+    assert "plan pro, " in identity_text(identity(version="API v2, plan professional", **known | {"plan": "pro"}))
     told = identity_text(identity(version="2 of May", **known))
     assert told == "gptzero, version 2 of May, plan starter, API version v2, requested model m-1"
 
