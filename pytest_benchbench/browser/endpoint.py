@@ -173,7 +173,7 @@ class Endpoint:
         return tab
 
     def open_tab(self, url: str = "about:blank", *, timeout: float = CALL_SECONDS) -> Tab:
-        """Open a page in a tab of its own, in front of the others. It may still be loading: see ``Tab.wait_for``.
+        """Open a page in a tab of its own, in front of the others. It may still be loading: see ``Tab.wait_until_loaded``.
 
         Its events of ``Page`` are listened to before the page is opened, so that none is missed.
 

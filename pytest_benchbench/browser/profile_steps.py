@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.05
 
-_PAGE_S = 30.0
-"""How long a page may take to load, and an element to appear on it, seconds."""
+_ELEMENT_S = 30.0
+"""How long an element may take to appear on a page, seconds."""
 
 _FILL = """element => {
   const {set} = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value');
@@ -49,7 +49,8 @@ def run_setup(endpoint: Endpoint, loaded: LoadedProfile, *, extension_origin: st
                     if tab is not None:
                         endpoint.close_tab(tab)
                     tab = endpoint.open_tab(f"{extension_origin}/{step.open}")
-                    _wait_for_page(tab)
+                    tab.call("Page.bringToFront")
+                    tab.wait_until_loaded()  # what is done before the page's scripts listen is lost
                 else:
                     assert tab is not None  # a profile begins by opening a page
                     _do(tab, step, loaded)
@@ -61,16 +62,6 @@ def run_setup(endpoint: Endpoint, loaded: LoadedProfile, *, extension_origin: st
         if tab is not None:
             with suppress(BrowserError):  # it is gone already
                 endpoint.close_tab(tab)
-
-
-def _wait_for_page(tab: Tab) -> None:
-    """Wait until the scripts of a page have run: what is done before they listen is lost."""
-    tab.call("Page.bringToFront")
-    deadline = time.monotonic() + _PAGE_S
-    while not tab.evaluate("document.readyState === 'complete' && location.href !== 'about:blank'"):
-        if time.monotonic() >= deadline:
-            raise CheckFailed(f"the page is not loaded after {_PAGE_S:g} s")
-        time.sleep(_LOOK_S)
 
 
 def _do(tab: Tab, step: Step, loaded: LoadedProfile) -> None:
@@ -86,12 +77,12 @@ def _do(tab: Tab, step: Step, loaded: LoadedProfile) -> None:
 
 def _on_element(tab: Tab, selector: str, action: str) -> None:
     """Do something to an element, by a JavaScript function, as soon as it is there."""
-    _wait(tab, Wait(selector=selector, timeout=_PAGE_S))
+    _wait(tab, Wait(selector=selector, timeout=_ELEMENT_S))
     tab.evaluate(f"void ({action})(document.querySelector({json.dumps(selector)}))")
 
 
 def _put_file(tab: Tab, put: PutFile, loaded: LoadedProfile) -> None:
-    _wait(tab, Wait(selector=put.selector, timeout=_PAGE_S))
+    _wait(tab, Wait(selector=put.selector, timeout=_ELEMENT_S))
     found = tab.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(put.selector)})")["result"]
     tab.call("DOM.setFileInputFiles", files=[str(loaded.locate(put.file))], objectId=found.get("objectId", ""))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 30.0
 """How long a call may take where nothing else is said: long for a browser, short for who waits."""
+
+_LOOK_SECONDS = 0.05
 
 _SCRIPT_SHARE = 0.9
 """Of the time for a script after which it is stopped, so that the answer is there in time."""
@@ -155,7 +157,7 @@ class Tab:
         """Take the first event of a kind that has happened or will happen, and leave the others for ``events``.
 
         Args:
-            method: ``Page.loadEventFired``; its domain has to be enabled.
+            method: ``Network.requestWillBeSent``; its domain has to be enabled.
             timeout: Seconds.
             where: Which ones are meant, by their parameters.
 
@@ -165,6 +167,21 @@ class Tab:
         """
         with self._telling_apart():
             return self._connection.wait_for(method, where, timeout)
+
+    def wait_until_loaded(self, *, timeout: float = CALL_SECONDS) -> None:
+        """Wait until the page that was opened, other than ``about:blank``, and all it is made of are there.
+
+        An event of loading does not tell: that of the ``about:blank`` with which a tab begins may come as late.
+
+        Raises:
+            CallTimedOut: It is not loaded in time.
+            TabGone: See ``call``.
+        """
+        deadline = monotonic() + timeout
+        while not self.evaluate("document.readyState === 'complete' && location.href !== 'about:blank'", timeout=timeout):
+            if monotonic() >= deadline:
+                raise CallTimedOut(f"the page is not loaded after {timeout:g} s")
+            sleep(_LOOK_SECONDS)
 
     @property
     def gone(self) -> str | None:

@@ -75,7 +75,7 @@ def test_a_browser_of_the_user(chromium, write_extension, tmp_path, monkeypatch)
         endpoint.call("Extensions.uninstall", id=other)
         assert require_extension(endpoint, one).id == identity
         tab = endpoint.open_tab("chrome://extensions/")
-        tab.wait_for("Page.loadEventFired")
+        tab.wait_until_loaded()
         tab.evaluate(f"chrome.management.setEnabled('{identity}', false)")
         with pytest.raises(CheckFailed, match=r"the extension first of .* is switched off"):
             require_extension(endpoint, one)

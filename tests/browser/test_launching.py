@@ -157,9 +157,10 @@ tempfile.tempdir = sys.argv[4]
 with launch_browser(Path(sys.argv[1]), extension=Path(sys.argv[2]), runtime="wasm") as browser:
     with Endpoint(browser.port) as endpoint:
         tab = endpoint.open_tab("data:text/html,<p>sandboxed")
+        tab.wait_until_loaded()
         print(tab.evaluate("document.body.textContent"), "--no-sandbox" in endpoint.command_line())
         tab = endpoint.open_tab("chrome://sandbox/")
-        tab.wait_for("Page.loadEventFired")
+        tab.wait_until_loaded()
         print(tab.evaluate("document.body.innerText"))
 print(os.listdir(sys.argv[4]))
 """
@@ -271,7 +272,7 @@ def test_what_a_page_gets_of_a_graphics_card(chromium, extension, serve, runtime
         Endpoint(browser.port) as endpoint,
     ):
         tab = endpoint.open_tab(serve())
-        tab.wait_for("Page.loadEventFired")
+        tab.wait_until_loaded()
         assert tab.evaluate(ADAPTER) in answer
 
 
@@ -283,5 +284,5 @@ def test_that_switching_graphics_off_does_not_switch_webgpu_off(chromium, extens
     ):
         assert "--disable-gpu" in launched.command_line
         tab = endpoint.open_tab(serve())
-        tab.wait_for("Page.loadEventFired")
+        tab.wait_until_loaded()
         assert tab.evaluate(ADAPTER) is not None

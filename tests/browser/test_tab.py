@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 import threading
 import time
 import warnings
@@ -22,7 +23,7 @@ def tab(endpoint):
 def page(endpoint, serve):
     """A page that the extension has marked."""
     tab = endpoint.open_tab(serve("<p id=a>a page"))
-    tab.wait_for("Page.loadEventFired")
+    tab.wait_until_loaded()
     return tab
 
 
@@ -93,6 +94,7 @@ def test_the_worlds_of_a_page(page, endpoint):
     (isolated,) = (world for world in page.worlds() if world.isolated)
     assert page.evaluate("secret", world=isolated) == 0.1 + 0.2
     assert page.evaluate("typeof secret") == "undefined"
+    page.events()
     page.call("Page.reload")
     page.wait_for("Page.loadEventFired")
     with pytest.raises(CallRefused, match="uniqueContextId not found"):
@@ -109,6 +111,18 @@ def test_that_a_script_without_end_is_left(tab, script):
     assert tab.evaluate("1 + 1") == 2, "the page can be used again"
 
 
+def test_that_a_page_is_loaded_when_all_it_is_made_of_is_there(tab, endpoint, serve):
+    with pytest.raises(CallTimedOut, match=r"the page is not loaded after 0\.2 s"):
+        tab.wait_until_loaded(timeout=0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        image = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        tab = endpoint.open_tab(serve(f"<img src={image}>"))
+        with pytest.raises(CallTimedOut, match=r"the page is not loaded after 0\.2 s"):
+            tab.wait_until_loaded(timeout=0.2)
+    tab.wait_until_loaded()
+    assert tab.evaluate("document.images.length") == 1
+
+
 def test_that_a_dialog_keeps_nobody(tab, endpoint):
     with pytest.raises(CallTimedOut):
         tab.evaluate("alert('ha')", timeout=0.5)
@@ -120,7 +134,7 @@ def test_that_a_crash_ends_the_calls_that_wait(tab, endpoint):
     with ThreadPoolExecutor() as pool:
         waiting = [
             pool.submit(tab.evaluate, "new Promise(() => {})", timeout=60),
-            pool.submit(tab.wait_for, "Page.loadEventFired", timeout=60),
+            pool.submit(tab.wait_for, "Page.javascriptDialogOpening", timeout=60),
         ]
         assert tab.evaluate("1") == 1
         began = time.monotonic()
@@ -181,8 +195,8 @@ def test_that_waiting_for_an_event_leaves_the_others(tab):
 
 
 def test_that_an_event_that_does_not_come_is_not_waited_for(tab):
-    with pytest.raises(CallTimedOut, match=r"there was no Page\.loadEventFired in 0\.2 s"):
-        tab.wait_for("Page.loadEventFired", timeout=0.2)
+    with pytest.raises(CallTimedOut, match=r"there was no Page\.javascriptDialogOpening in 0\.2 s"):
+        tab.wait_for("Page.javascriptDialogOpening", timeout=0.2)
 
 
 @pytest.mark.parametrize("limit", ["MAX_EVENTS", "MAX_EVENT_CHARACTERS"])
