@@ -46,7 +46,7 @@ class AdapterUnavailable(Exception):  # noqa: N818 - a state of the machine, not
         self.install = install
 
     def __str__(self) -> str:
-        return self.reason if self.install is None else f"{self.reason} (install: {self.install})"
+        return self.reason if self.install is None else f"{self.reason} (remedy: {self.install})"
 
 
 class AnswersWithdrawn(Exception):  # noqa: N818 - what it says, and no fault of closing

@@ -179,7 +179,7 @@ def _open(video: VideoFile) -> InputContainer:
     try:
         import av
     except ImportError:
-        raise BrokenVideoError(f"decoding videos needs PyAV (install: {INSTALL})") from None
+        raise BrokenVideoError(f"decoding videos needs PyAV (remedy: {INSTALL})") from None
 
     def refuse(url: str, *_: object) -> Any:
         raise BrokenVideoError("the file refers to another file, which is not opened")

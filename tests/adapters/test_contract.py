@@ -210,7 +210,7 @@ def test_unavailability_is_found_out_once(ask_about):
         observation = observe(ask_about(b"x", "image", expected="not_detected"), adapter, ArtifactLoader())
         assert observation.outcome == "unavailable"
         assert observation.detection.adapter_elapsed_ms is None
-        assert observation.detection.reason == "no weights (install: get weights)"
+        assert observation.detection.reason == "no weights (remedy: get weights)"
     assert Missing.loads == 1
 
 

@@ -91,7 +91,7 @@ def test_a_missing_package_is_unavailable_with_the_command(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", missing)
     with pytest.raises(AdapterUnavailable) as refusal:
         Lmscan().load()
-    assert str(refusal.value) == f"lmscan is not installed (install: {INSTALL})"
+    assert str(refusal.value) == f"lmscan is not installed (remedy: {INSTALL})"
 
 
 def test_a_package_without_what_is_asked_is_unavailable(monkeypatch):

@@ -238,7 +238,7 @@ def test_threads_give_what_one_call_after_the_other_gives(text_models):
 
 
 def test_without_a_classifier_it_is_unavailable_and_says_what_to_do(monkeypatch):
-    with pytest.raises(AdapterUnavailable, match=r"no classifier is named \(install: give --bench-adapter=text-onnx:config"):
+    with pytest.raises(AdapterUnavailable, match=r"no classifier is named \(remedy: give --bench-adapter=text-onnx:config"):
         TextOnnx().load()
     monkeypatch.setattr(text_onnx, "find_spec", lambda name: None)
     with pytest.raises(AdapterUnavailable, match=r"and onnxruntime and tokenizers cannot be found .*\[text-onnx\]"):

@@ -26,7 +26,7 @@ def module(tmp_path, monkeypatch):
 def test_a_missing_package_is_named_with_the_command(module):
     with pytest.raises(AdapterUnavailable) as refusal:
         import_package("no_such_detector.networks", "pip install detector")
-    assert str(refusal.value) == "no_such_detector is not installed (install: pip install detector)"
+    assert str(refusal.value) == "no_such_detector is not installed (remedy: pip install detector)"
 
 
 def test_what_a_package_lacks_is_named_and_not_the_package(module):

@@ -137,7 +137,7 @@ def test_a_missing_package_is_unavailable_with_the_command(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", _missing)
     with pytest.raises(AdapterUnavailable) as refusal:
         Zippy().load()
-    assert str(refusal.value) == f"thinkst-zippy is not installed (install: {INSTALL})"
+    assert str(refusal.value) == f"thinkst-zippy is not installed (remedy: {INSTALL})"
     assert INSTALL == "pip install 'pytest-benchbench[zippy]'"
 
 

@@ -256,7 +256,7 @@ def test_sound_alone_is_no_video(encode_with_ffmpeg, tone):
 def test_without_pyav_the_error_says_what_to_install(videos, monkeypatch):
     for name in [name for name in sys.modules if name == "av" or name.startswith("av.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UndecodableArtifactError, match=r"needs PyAV \(install: pip install 'pytest-benchbench\[video\]'\)$"):
+    with pytest.raises(UndecodableArtifactError, match=r"needs PyAV \(remedy: pip install 'pytest-benchbench\[video\]'\)$"):
         decode_video(videos["h264-mp4"])
 
 

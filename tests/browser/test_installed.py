@@ -72,7 +72,7 @@ def test_that_without_one_it_is_told_how_to_install_it():
     with pytest.raises(AdapterUnavailable) as caught:
         find_browser()
     assert caught.value.install == "apt-get install chromium"
-    assert str(caught.value) == "no Chromium and no Chrome is installed (install: apt-get install chromium)"
+    assert str(caught.value) == "no Chromium and no Chrome is installed (remedy: apt-get install chromium)"
 
 
 @pytest.mark.parametrize(

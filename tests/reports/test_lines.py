@@ -89,7 +89,7 @@ def test_nothing_but_unavailable_rows_is_incomplete(row, report):
 
 
 def test_why_an_adapter_could_not_be_asked_is_told_once(row, report):
-    missing = "onnxruntime is missing (install: pip install 'pytest-benchbench[onnx]')"
+    missing = "onnxruntime is missing (remedy: pip install 'pytest-benchbench[onnx]')"
     rows = [row(case, status="unavailable", reason=missing) for case in "ab"]
     told = f"dwt-dct is unavailable: {missing}"
     assert [line for line in terminal_lines(report([*rows, row("c")])) if "is unavailable" in line] == [told]

@@ -48,7 +48,7 @@ def test_an_unavailable_adapter_skips_with_the_reason(project, workers):
     result = project.run("cases.jsonl", "-rs", workers=workers)
     assert result.ret == 0
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*absent is unavailable: no weights here (install: fetch weights)*"])
+    result.stdout.fnmatch_lines(["*absent is unavailable: no weights here (remedy: fetch weights)*"])
     assert project.outcomes == {"cat-01": "match", "cat-02": "unavailable"}
 
 
