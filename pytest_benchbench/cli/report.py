@@ -174,8 +174,8 @@ def _notes(report: ReportFolder) -> list[str]:
     sets = len(golden_sets_of(report.document["results"]))
     if sets > 1 and BENCHMARK not in report.files:
         notes.append(
-            f"no {BENCHMARK}: it is about one run and one golden set, and these are {sets}; report.json has the figures of "
-            "each under golden_sets, benchbench report RUN writes it of one run"
+            f"no {BENCHMARK}: it is about one run of one golden set, and this report is about {sets} such; report.json has "
+            "the figures of each under golden_sets, benchbench report RUN writes it of one run"
         )
     return notes
 

@@ -55,7 +55,9 @@ def test_a_run_of_two_golden_sets_says_why_it_has_no_benchmark(here, directories
     done = invoke("two", "--output-dir=out", "--no-html")
     assert done.exit_code == 0, done.output
     assert not (here / "out/benchmark.json").exists()
-    assert done.stderr.startswith("note: no benchmark.json: it is about one run and one golden set, and these are 2;")
+    assert done.stderr.startswith(
+        "note: no benchmark.json: it is about one run of one golden set, and this report is about 2 such;"
+    )
     assert invoke("holdout", "--output-dir=one", "--no-html").stderr == ""
 
 
@@ -66,8 +68,8 @@ def test_several_runs_have_their_own_figures_and_no_benchmark(here, directories,
     assert done.exit_code == 0, done.output
     assert not (here / "out/benchmark.json").exists()
     assert done.stderr == (
-        "note: no benchmark.json: it is about one run and one golden set, and these are 2; report.json has the figures of "
-        "each under golden_sets, benchbench report RUN writes it of one run\n"
+        "note: no benchmark.json: it is about one run of one golden set, and this report is about 2 such; report.json has "
+        "the figures of each under golden_sets, benchbench report RUN writes it of one run\n"
     )
     found = json.loads((here / "out/report.json").read_text())["results"]["golden_sets"]
     assert [(each["run"], each["banner"], len(each["detectors"])) for each in found] == [
