@@ -150,4 +150,4 @@ def test_a_pipe_that_cannot_be_made_leaves_no_copy_open(tmp_path):
     (tmp_path / "pipe").write_text("in the way")
     with pytest.raises(FileExistsError):
         TrafficLog(tmp_path / "pipe", tmp_path / "copy")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
