@@ -270,7 +270,8 @@ def find_socket(address: tuple[str, int], timeout: float) -> tuple[str, str]:
         try:
             with connection_module().ends_after(timeout, asked.sock):
                 asked.request("GET", "/json/version")
-                told = json.loads(asked.getresponse().read(_MAX_VERSION_BYTES))
+                with asked.getresponse() as answer:  # one that ends with its connection keeps that open
+                    told = json.loads(answer.read(_MAX_VERSION_BYTES))
             matched = _SOCKET_PATH.fullmatch(told["webSocketDebuggerUrl"])
         except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError) as error:
             why = str(error) if isinstance(error, TimeoutError) else f"no /json/version ({type(error).__name__})"

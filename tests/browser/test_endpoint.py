@@ -1,6 +1,7 @@
 """Reaching a browser at its port, and what is said where there is none."""
 
 import base64
+import gc
 import hashlib
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
@@ -69,6 +71,12 @@ def dripping(connection):
     while True:
         connection.sendall(b"x")
         time.sleep(0.02)
+
+
+def unfinished(connection):
+    connection.recv(4096)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n{")
+    silent(connection)
 
 
 def endless(connection):
@@ -196,10 +204,10 @@ def test_that_a_tab_is_closed_once(endpoint):
 def test_that_a_page_that_is_just_being_opened_is_closed(endpoint, serve):
     """Chromium forgets to close some of them when it is asked once."""
     url = serve()
-    before = {target.id for target in endpoint.targets()}
+    before = pages(endpoint)
     for _ in range(8):
         endpoint.close_tab(endpoint.open_tab(url))
-    assert {target.id for target in endpoint.targets()} == before
+    assert pages(endpoint) == before
 
 
 def test_that_events_of_a_flat_session_keep_their_session(endpoint, serve):
@@ -242,9 +250,24 @@ def test_that_a_wrong_port_is_told():
         (lambda connection: None, "no /json/version"),
         (silent, "timed out|no answer in"),
         (dripping, "no answer in"),
+        (unfinished, "timed out|no answer in"),
         (endless, "no answer in|no /json/version"),
     ],
-    ids=["page", "404", "array", "nested", "node", "socket", "no socket", "ssh", "closing", "silent", "dripping", "endless"],
+    ids=[
+        "page",
+        "404",
+        "array",
+        "nested",
+        "node",
+        "socket",
+        "no socket",
+        "ssh",
+        "closing",
+        "silent",
+        "dripping",
+        "unfinished",
+        "endless",
+    ],
 )
 def test_that_what_is_no_browser_is_refused(listen, answer, message):
     port = listen(answer)
@@ -254,6 +277,18 @@ def test_that_what_is_no_browser_is_refused(listen, answer, message):
     assert time.monotonic() - began < 30
     assert str(caught.value).isprintable()
     assert f"127.0.0.1:{port}" in str(caught.value)
+
+
+def test_that_an_answer_that_is_broken_off_is_closed(listen, monkeypatch):
+    monkeypatch.setattr("pytest_benchbench.browser.connection.ends_after", lambda seconds, connected: nullcontext())
+
+    def ask():
+        with pytest.raises(BrowserGone, match="timed out") as caught:
+            Endpoint(listen(unfinished), timeout=0.2)
+        assert caught.value.__context__  # which keeps what was read from, until all is collected
+
+    ask()
+    gc.collect()  # a connection that was left open warns now
 
 
 @pytest.mark.parametrize(
