@@ -44,7 +44,20 @@ VENDORS: Final = (
 )
 """Detectors that are known by name, whether or not an adapter asks them."""
 
-_DETECTING = frozenset({"classifier", "classifiers", "detected", "detection", "detector", "detectors"})
+_DETECTING = frozenset(
+    {
+        "classifier",
+        "classifiers",
+        "detected",
+        "detection",
+        "detector",
+        "detectors",
+        "predicted",
+        "prediction",
+        "predictions",
+        "predictor",
+    }
+)
 """Words after which a label was inferred, whatever inferred it."""
 
 _NOBODY = frozenset(

@@ -58,6 +58,7 @@ def test_nobody_owns_no_labels(golden_sets, owner):
         "zero_detect",
         "detector",
         "an AI text classifier",
+        "Predicted by RoBERTa",
         "Detected by hand",
         "\uff27PTZero",
         "Fast DetectGPT",
