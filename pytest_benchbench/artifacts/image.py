@@ -11,12 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pillow
 
-from pytest_benchbench.artifacts.media import UndecodableArtifactError
+from pytest_benchbench.artifacts.media import DEFAULT_MAX_PIXELS, UndecodableArtifactError
 from pytest_benchbench.artifacts.opening import OpenedImage, PillowWarningsIgnored, open_image
 from pytest_benchbench.artifacts.structure import BrokenImageError, png_chunk_kinds, tags_fit
-
-DEFAULT_MAX_PIXELS = 200_000_000
-"""Largest accepted product of width and height."""
 
 _MAX_MESSAGE_CHARACTERS = 200
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from pytest_benchbench.artifacts.audio import Audio, decode_audio
-from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, Image, decode_image
-from pytest_benchbench.artifacts.media import DecodedMedia, MediaType, UndecodableArtifactError
-from pytest_benchbench.artifacts.text import Text, decode_text
+from pytest_benchbench.artifacts.media import DEFAULT_MAX_PIXELS, DecodedMedia, MediaType, UndecodableArtifactError
 from pytest_benchbench.artifacts.verification import FilePath, read_verified
-from pytest_benchbench.artifacts.video import Video, decode_video
 
 DEFAULT_MAX_BYTES = 256 * 1024 * 1024
 """Decoded media and the files they came from that are kept: 256 MiB."""
@@ -102,9 +98,12 @@ class ArtifactLoader:
 
     def _whole(self, key: tuple[str, MediaType], kept: _Kept, artifact: Artifact) -> Artifact:
         """Give an artifact with the frames of a video in memory, and keep it so if that leaves the cache in its bounds."""
-        video = artifact.decoded
-        if not isinstance(video, Video):
+        if artifact.media_type != "video":
             return artifact
+        from pytest_benchbench.artifacts.video import Video
+
+        video = artifact.decoded
+        assert isinstance(video, Video)
         held = video.held()
         artifact = replace(artifact, decoded=held)
         size = kept.size + held.nbytes - video.nbytes
@@ -115,19 +114,12 @@ class ArtifactLoader:
         return artifact
 
     def _decode(self, path: FilePath, sha256: str, media_type: MediaType) -> _Kept:
+        from pytest_benchbench.artifacts.decoding import decode  # adapters that take bytes need none of its libraries
+
         data = read_verified(path, sha256)
         try:
-            if media_type == "image":
-                image: Image = decode_image(data, max_pixels=self._max_pixels)
-                return _Kept(Artifact(media_type, sha256, data, image), len(data) + image.pixels.nbytes)
-            if media_type == "audio":
-                audio: Audio = decode_audio(data)
-                return _Kept(Artifact(media_type, sha256, data, audio), len(data) + audio.samples.nbytes)
-            if media_type == "video":
-                video: Video = decode_video(data, max_pixels=self._max_pixels)
-                return _Kept(Artifact(media_type, sha256, data, video), len(data) + video.nbytes)
-            text: Text = decode_text(data)
-            return _Kept(Artifact(media_type, sha256, data, text), len(data) + 4 * len(text.text))
+            decoded, size = decode(data, media_type, max_pixels=self._max_pixels)
+            return _Kept(Artifact(media_type, sha256, data, decoded), len(data) + size)
         except UndecodableArtifactError as error:
             if isinstance(error.__context__, MemoryError):
                 raise  # says nothing about the bytes: another time there may be room

@@ -4,6 +4,9 @@ from typing import Any, Literal, Protocol, get_args
 
 MediaType = Literal["image", "audio", "video", "text"]
 
+DEFAULT_MAX_PIXELS = 200_000_000
+"""Largest accepted product of width and height of an image or of a video's frame."""
+
 MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -144,9 +143,11 @@ def read_verified(path: FilePath, sha256: str) -> bytes:
         ArtifactMismatchError: The digest differs.
     """
     try:
-        with _open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            data = file.read(size + 1)
+        descriptor, size = _open_regular(path)
+        try:
+            data = _read(descriptor, size)
+        finally:
+            os.close(descriptor)
     except _RefusedFileError as refusal:
         raise ArtifactUnreadableError(f"{_name(path)}{refusal}") from None
     except OSError as error:
@@ -156,6 +157,14 @@ def read_verified(path: FilePath, sha256: str) -> bytes:
     actual = hashlib.sha256(data).hexdigest()
     if actual != sha256:
         raise ArtifactMismatchError(f"{_name(path)}{_mismatch(actual, sha256)}")
+    return data
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    """Read a file whole, and a byte beyond its size if there is one: a file object would make twice the calls."""
+    data = os.read(descriptor, size + 1)
+    while len(data) < size and (more := os.read(descriptor, size + 1 - len(data))):  # of a slow disk, or of gigabytes
+        data += more
     return data
 
 
@@ -215,7 +224,8 @@ def _digests(paths: Iterable[FilePath]) -> list[bytes | str]:
 def _digest(path: FilePath) -> bytes | str:
     """Hash a file; a text says why that cannot be done, as what follows its name."""
     try:
-        with _open_regular(path) as file:
+        descriptor, _ = _open_regular(path)
+        with os.fdopen(descriptor, "rb") as file:
             seen = hashlib.sha256(file.read(_SMALL_BYTES))
             # its buffer of 256 KiB costs more than a small file
             return hashlib.file_digest(file, lambda: seen).digest() if file.peek(1) else seen.digest()
@@ -241,20 +251,21 @@ def _mismatch(actual: str, pinned: str) -> str:
     return f" has {actual}, the manifest says {pinned}"
 
 
-def _open_regular(path: FilePath) -> BufferedReader:
-    """Open a regular file of bounded size, and nothing else.
+def _open_regular(path: FilePath) -> tuple[int, int]:
+    """Open a regular file of bounded size, and nothing else; give its descriptor, which the caller closes, and its size.
 
     The type is looked at before opening, because opening a device can do things, and after it, because the name may have
     been given to something else in between.
     """
     _demand_acceptable(os.lstat(path))
-    file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - a descriptor; the caller closes it
+    descriptor = os.open(path, _FLAGS)
     try:
-        _demand_acceptable(os.fstat(file.fileno()))
+        status = os.fstat(descriptor)
+        _demand_acceptable(status)
     except BaseException:
-        file.close()
+        os.close(descriptor)
         raise
-    return file
+    return descriptor, status.st_size
 
 
 def _demand_acceptable(status: os.stat_result) -> None:

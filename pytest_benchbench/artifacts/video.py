@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_benchbench.artifacts.containers import identify_video
-from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS
-from pytest_benchbench.artifacts.media import UndecodableArtifactError
+from pytest_benchbench.artifacts.media import DEFAULT_MAX_PIXELS, UndecodableArtifactError
 from pytest_benchbench.artifacts.picture_layout import CONVERSION, PictureLayout
 from pytest_benchbench.artifacts.video_frames import Survey, VideoFile
 from pytest_benchbench.artifacts.video_structure import BrokenVideoError, listed_pictures

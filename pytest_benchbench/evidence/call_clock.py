@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from pytest_benchbench.adapters.base import Sample
-from pytest_benchbench.artifacts.video import Video
+
+if TYPE_CHECKING:
+    from pytest_benchbench.artifacts.video import Video
 
 
 class CallClock:
@@ -17,8 +20,8 @@ class CallClock:
     """
 
     def __init__(self, samples: Iterable[Sample | None]) -> None:
-        decoded = [sample.decoded for sample in samples if sample is not None]
-        self._videos = {id(video): video for video in decoded if isinstance(video, Video)}.values()
+        decoded = [sample.decoded for sample in samples if sample is not None and sample.media_type == "video"]
+        self._videos = cast("list[Video]", list({id(video): video for video in decoded if video is not None}.values()))
         self._decoded_before = self._decode_seconds()
         self._begin = time.perf_counter()
 

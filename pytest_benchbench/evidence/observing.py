@@ -29,7 +29,6 @@ from pytest_benchbench.artifacts.verification import (
 )
 from pytest_benchbench.evidence.answers import check_score, plain_answer
 from pytest_benchbench.evidence.call_clock import CallClock
-from pytest_benchbench.evidence.comparing import compare
 from pytest_benchbench.evidence.foreign_text import one_line, traceback_text
 from pytest_benchbench.evidence.observation import (
     AdapterRecord,
@@ -347,6 +346,8 @@ def _fidelity(question: Question, path: str | None, artifacts: ArtifactLoader) -
     """Compare the artifact with its reference; another question than detection, answered whatever the adapter said."""
     if question.reference is None or not isinstance(question.artifact, PinnedFile):
         return FidelityRecord("no_reference")
+
+    from pytest_benchbench.evidence.comparing import compare
 
     def decoded(file: PinnedFile, path: str) -> DecodedMedia | None:
         return artifacts.load(path, file.sha256, question.media_type, decode=True).decoded

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pytest
 
+from pytest_benchbench.artifacts.media import DEFAULT_MAX_PIXELS
+
 if TYPE_CHECKING:
     from pytest_benchbench.adapters.pool import AdapterChoice
     from pytest_benchbench.manifests.sharding import Shard
-
-DEFAULT_MAX_PIXELS = 200_000_000
 
 DEFAULT_CRASH_RETRIES = 1
 

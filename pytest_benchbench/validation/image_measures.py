@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from pytest_benchbench.artifacts.image import DEFAULT_MAX_PIXELS, ImageTraits, decode_with_traits, image_traits
-from pytest_benchbench.artifacts.media import UndecodableArtifactError
+from pytest_benchbench.artifacts.image import ImageTraits, decode_with_traits, image_traits
+from pytest_benchbench.artifacts.media import DEFAULT_MAX_PIXELS, UndecodableArtifactError
 from pytest_benchbench.artifacts.verification import (
     ArtifactMismatchError,
     ArtifactPathError,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pytest_benchbench.artifacts import loading, opening, video
+from pytest_benchbench.artifacts import decoding, opening, video
 from pytest_benchbench.artifacts.image import Image
 from pytest_benchbench.artifacts.loading import Artifact, ArtifactLoader
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
@@ -154,8 +154,8 @@ def test_a_failed_decode_is_remembered_like_any_other(save, monkeypatch):
     loader = ArtifactLoader()
     broken = save("broken.png", b"broken")
     decodes = []
-    decode_image = loading.decode_image
-    monkeypatch.setattr(loading, "decode_image", lambda data, **limits: (decodes.append(1), decode_image(data, **limits))[1])
+    decode = decoding.decode
+    monkeypatch.setattr(decoding, "decode", lambda *asked, **limits: (decodes.append(1), decode(*asked, **limits))[1])
     errors = []
     for _ in range(3):
         with pytest.raises(UndecodableArtifactError) as caught:
