@@ -162,10 +162,12 @@ def read_verified(path: FilePath, sha256: str) -> bytes:
 
 def _read(descriptor: int, size: int) -> bytes:
     """Read a file whole, and a byte beyond its size if there is one: a file object would make twice the calls."""
-    data = os.read(descriptor, size + 1)
-    while len(data) < size and (more := os.read(descriptor, size + 1 - len(data))):  # of a slow disk, or of gigabytes
-        data += more
-    return data
+    pieces = [os.read(descriptor, size + 1)]
+    missing = size - len(pieces[0])
+    while missing > 0 and pieces[-1]:  # a disk may give less at once
+        pieces.append(os.read(descriptor, missing + 1))
+        missing -= len(pieces[-1])
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def preflight(files: Iterable[NamedFile | str], *, threads: int | None = None) -> list[str]:

@@ -101,6 +101,28 @@ def test_the_bytes_returned_are_the_bytes_hashed(save):
     assert read_verified(path, digest) == bytes(range(256)) * 5000
 
 
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 5000])
+def test_a_disk_that_gives_less_at_once_is_read_to_the_end(save, monkeypatch, size):
+    path, digest = save("cat.png", bytes(number % 251 for number in range(size)))
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda descriptor, most: read(descriptor, min(most, 1000)))
+    assert len(read_verified(path, digest)) == size
+
+
+@pytest.mark.parametrize("change", [b"", b"ca", b"cat!"])
+def test_a_file_that_changes_while_it_is_read_is_refused(save, monkeypatch, change):
+    path, digest = save("cat.png", b"cat")
+    read = os.read
+
+    def write_and_read(descriptor, most):
+        path.write_bytes(change)
+        return read(descriptor, most)
+
+    monkeypatch.setattr(os, "read", write_and_read)
+    with pytest.raises(ArtifactUnreadableError, match=r"^cat\.png changed while it was read$"):
+        read_verified(path, digest)
+
+
 def test_an_empty_file_can_be_verified(save):
     assert read_verified(*save("empty", b"")) == b""
 
