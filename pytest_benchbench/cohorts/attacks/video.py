@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_benchbench.cohorts.attacks import video_compression, video_frames, video_geometry, video_time
 from pytest_benchbench.cohorts.attacks.attack import FileAttack, chained
-from pytest_benchbench.cohorts.attacks.video_compression import clip_writer, h264
-from pytest_benchbench.cohorts.clips import Clip
+from pytest_benchbench.cohorts.attacks.video_compression import clip_writer
+from pytest_benchbench.cohorts.clips import Clip, x264
 
 
 def _combined(crf: int) -> FileAttack[Clip]:
@@ -17,7 +17,7 @@ def _combined(crf: int) -> FileAttack[Clip]:
         family="combined",
         strength=crf,
         change=chained(crop, shade),
-        writer=clip_writer(h264(crf)),
+        writer=clip_writer(x264(crf)),
         keeps_positions=False,
     )
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from pytest_benchbench.cohorts.attacks.attack import FileAttack, Writer, named, unchanged
-from pytest_benchbench.cohorts.clips import CLIP_ENCODER, Clip, VideoEncoder, encode_clip
+from pytest_benchbench.cohorts.clips import CLIP_ENCODER, Clip, VideoEncoder, encode_clip, x264
 
 
 def clip_writer(encoder: VideoEncoder) -> Writer[Clip]:
     """Write by an encoder."""
     return Writer(partial(encode_clip, encoder=encoder), encoder.extension, encoder.record(), encoder.deterministic)
-
-
-def h264(crf: int) -> VideoEncoder:
-    """H.264 by x264 (0 to 51); its bytes depend on the number of threads."""
-    return VideoEncoder("libx264", {"crf": str(crf), "preset": "medium", "threads": "1"})
 
 
 def h265(crf: int) -> VideoEncoder:
@@ -40,7 +35,7 @@ def _encode(family: str, crf: int, encoder: VideoEncoder) -> FileAttack[Clip]:
 
 
 ATTACKS: tuple[FileAttack[Clip], ...] = (
-    *(_encode("h264", crf, h264(crf)) for crf in (15, 18, 22, 23, 28, 30, 40, 50)),
+    *(_encode("h264", crf, x264(crf)) for crf in (15, 18, 22, 23, 28, 30, 40, 50)),
     *(_encode("h265", crf, h265(crf)) for crf in (18, 23, 28, 30, 40, 50)),
     *(_encode("vp9", crf, vp9(crf)) for crf in (20, 31, 40, 50, 60)),
 )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pytest_benchbench.cohorts.attacks.attack import Change, FileAttack, Writer, named
-from pytest_benchbench.cohorts.attacks.video_compression import CLIP_WRITER, clip_writer, h264
-from pytest_benchbench.cohorts.clips import Clip
+from pytest_benchbench.cohorts.attacks.video_compression import CLIP_WRITER, clip_writer
+from pytest_benchbench.cohorts.clips import Clip, x264
 from pytest_benchbench.cohorts.pictures import resize
 
 DOWNSCALE_CRF = 18
@@ -61,13 +61,13 @@ def _restored(percent: int) -> FileAttack[Clip]:
         family="downscale-restored",
         strength=percent,
         change=downscaled(percent, restored=True),
-        writer=clip_writer(h264(DOWNSCALE_CRF)),
+        writer=clip_writer(x264(DOWNSCALE_CRF)),
     )
 
 
 ATTACKS: tuple[FileAttack[Clip], ...] = (
     *(
-        _moved("downscale", percent, downscaled(percent, restored=False), clip_writer(h264(DOWNSCALE_CRF)))
+        _moved("downscale", percent, downscaled(percent, restored=False), clip_writer(x264(DOWNSCALE_CRF)))
         for percent in (90, 75, 71, 55, 50)
     ),
     *map(_restored, (90, 75, 71, 55, 50)),

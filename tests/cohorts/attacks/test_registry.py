@@ -1,6 +1,9 @@
 """Laws that hold for every attack that is registered."""
 
 import json
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import pairwise
 
@@ -67,6 +70,48 @@ def test_an_attack_repeats_itself_as_it_promises(media_type, name, twice, read):
         assert np.array_equal(read(media_type, first), read(media_type, second))
 
 
+DIGESTS = """
+import hashlib, json, sys
+from fractions import Fraction
+import numpy as np
+from pytest_benchbench.artifacts.image import decode_image
+from pytest_benchbench.cohorts.attacks.image_metadata import ImageFile
+from pytest_benchbench.cohorts.attacks.registry import attacks_of
+from pytest_benchbench.cohorts.clips import Clip
+from pytest_benchbench.cohorts.sounds import decode_sound
+loaded = np.load(sys.argv[1])
+file = loaded["image-file"].tobytes()
+media = {
+    "image": loaded["image"],
+    "audio": loaded["audio"],
+    "video": Clip(loaded["video"], Fraction(25)),
+    "image-file": ImageFile(file, decode_image(file)),
+}
+digests = {}
+for media_type, medium in media.items():
+    for name, attack in attacks_of(media_type).items():
+        data = attack.apply(medium).data
+        if attack.reproducible == "samples":
+            assert media_type == "audio", media_type
+            data = decode_sound(data).tobytes()
+        digests[media_type + "/" + name] = hashlib.sha256(data).hexdigest()
+print(json.dumps(digests))
+"""
+
+
+def test_what_lay_in_memory_gets_into_no_file(media, tmp_path):
+    """The C library fills what is asked for and given back with a byte that is told: who reads it unwritten, betrays it."""
+    arrays = {**media, "video": media["video"].frames, "image-file": np.frombuffer(media["image-file"].data, np.uint8)}
+    np.savez(tmp_path / "media.npz", **arrays)
+    told = []
+    for fill in ("0", "1", "170"):
+        child = [sys.executable, "-c", DIGESTS, tmp_path / "media.npz"]
+        said = subprocess.run(child, env={**os.environ, "MALLOC_PERTURB_": fill}, capture_output=True, text=True, check=True)
+        told.append(json.loads(said.stdout))
+    assert told[0].keys() == {f"{media_type}/{name}" for media_type, name in EVERY_ATTACK}
+    assert [name for name in told[0] if len({digests[name] for digests in told}) > 1] == []
+
+
 @pytest.mark.parametrize(("media_type", "name"), EVERY_ATTACK)
 def test_what_keeps_positions_keeps_the_shape(media_type, name, twice, read, media):
     attack = attacks_of(media_type)[name]
@@ -104,7 +149,7 @@ def test_a_grid_of_attacks_in_place_goes_from_weak_to_strong(media_type, family,
     attacks = families_of(media_type)[family]
     original = values(media[media_type])
     losses = [quality_db(read(media_type, twice(media_type, attack.name)[0]), original) for attack in attacks]
-    slack = 1.0 if family in LOSSY else 0.05
+    slack = 1.0 if family in LOSSY else 0.1 if media_type == "video" else 0.05  # a clip is written with a loss of its own
     assert all(weak > strong - slack for weak, strong in pairwise(losses)), losses
     assert losses[0] > losses[-1] + 0.5, losses
 
