@@ -12,7 +12,7 @@ from pytest_benchbench.adapters.pool import AdapterPool
 from pytest_benchbench.adapters.registry import AdapterRegistry
 from pytest_benchbench.artifacts.loading import ArtifactLoader
 from pytest_benchbench.artifacts.media import UndecodableArtifactError
-from pytest_benchbench.artifacts.video import Video
+from pytest_benchbench.artifacts.video import Video, decode_video
 from pytest_benchbench.cohorts.carriers.audio import CARRIERS
 from pytest_benchbench.cohorts.carriers.video import CARRIERS as CLIPS
 from pytest_benchbench.cohorts.clips import Clip, encode_clip
@@ -162,9 +162,13 @@ def test_a_damaged_video_is_an_error_and_no_verdict(ask, clip):
 def test_videos_are_compared_by_frames(ask, clip):
     changed = clip.frames.copy()
     changed[:4] = 255 - changed[:4]
-    fidelity = ask("streaming", "video", encode_clip(Clip(changed, clip.rate)), encode_clip(clip)).fidelity
+    files = encode_clip(Clip(changed, clip.rate)), encode_clip(clip)
+    fidelity = ask("streaming", "video", *files).fidelity
     assert fidelity.status == "measured"
-    assert fidelity.mean_psnr_db < 30
+    pairs = zip(*(decode_video(file).frames() for file in files), strict=True)
+    each = [-10 * np.log10(np.mean((one.astype(float) - other) ** 2)) for one, other in pairs]
+    assert max(each[:4]) < 15 < 30 < min(each[4:])
+    assert fidelity.mean_psnr_db == pytest.approx(np.mean(each), abs=0.001)
     assert fidelity.changed_frame_fraction >= 0.5
     assert ask("streaming", "video", encode_clip(clip), encode_clip(clip)).fidelity.mean_psnr_status == "unbounded_identical"
 
