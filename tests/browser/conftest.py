@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,7 +109,9 @@ def write_extension():
             "content_scripts": [{"matches": ["http://127.0.0.1/*"], "js": ["content.js"]}],
         }
         (folder / "manifest.json").write_text(json.dumps(manifest))
-        (folder / "worker.js").write_text("globalThis.worker = true\n")
+        (folder / "worker.js").write_text(
+            "globalThis.worker = true\nchrome.runtime.onMessage.addListener((message, sender, answer) => answer('awake'))\n"
+        )
         (folder / "content.js").write_text("globalThis.secret = 0.1 + 0.2\n")
         return folder
 
@@ -173,6 +176,37 @@ def serve():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@pytest.fixture(scope="session")
+def isolated_world():
+    """``isolated_world(tab)``: the world of the extension's content script, which may come later than all of the page."""
+
+    def find(tab, *, after=None):
+        until = time.monotonic() + 60
+        while not (found := [world for world in tab.worlds() if world.isolated and world != after]):
+            assert time.monotonic() < until, "the content script does not come"
+            time.sleep(0.02)
+        return found[0]
+
+    return find
+
+
+WAKE = """(async () => {
+  for (;;) {
+    try { return await chrome.runtime.sendMessage("wake") }
+    catch { await new Promise(done => setTimeout(done, 20)) } // it has not been started for the first time
+  }
+})()"""
+
+
+@pytest.fixture
+def worker(endpoint, serve, isolated_world):
+    """The service worker of the extension, just woken: an idle one is ended after half a minute, in the midst of tests."""
+    tab = endpoint.open_tab(serve())
+    assert tab.evaluate(WAKE, world=isolated_world(tab), timeout=60) == "awake"
+    (woken,) = (target for target in endpoint.targets() if target.type == "service_worker")
+    return woken
 
 
 @pytest.fixture

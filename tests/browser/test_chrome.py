@@ -184,14 +184,14 @@ def test_what_no_page_is_seen_to_ask_is_in_the_log_and_fails_the_wave(opened, wi
 
 
 def test_no_answer_counts_of_a_page_that_is_kept_busy_since_what_it_requested_at_last_is_not_known(opened):
-    adapter = opened(timeout=3)
+    adapter = opened(timeout=10)
     assert [answer.type for answer in ask(adapter, SCORES, BUSY)] == ["CallTimedOut"] * 2
     assert ask(adapter, SCORES)[0].status == "scored"
 
 
 def test_a_page_that_does_not_say_what_it_requests_fails_the_wave(opened, monkeypatch):
     adapter = opened()
-    monkeypatch.setattr(NetworkCapture.settle, "__defaults__", (0.5,))
+    monkeypatch.setattr(NetworkCapture.settle, "__defaults__", (3.0,))
     with Endpoint(adapter.deployed._launched.port) as endpoint:
         tab = endpoint.open_tab()
         tab.evaluate("void setTimeout(() => { for (;;); })")
@@ -200,6 +200,7 @@ def test_a_page_that_does_not_say_what_it_requests_fails_the_wave(opened, monkey
         with suppress(BrowserError):
             tab.call("Page.crash", timeout=2)
         endpoint.close_tab(tab)
+    monkeypatch.undo()
     assert ask(adapter, SCORES)[0].status == "scored"
 
 

@@ -124,11 +124,10 @@ def test_what_the_browser_says_of_itself(endpoint, browser, chromium, extension)
     assert (loaded.name, loaded.version, loaded.path, loaded.enabled) == ("probe", "1.2", extension, True)
 
 
-def test_that_targets_of_every_type_are_listed(endpoint, serve):
+def test_that_targets_of_every_type_are_listed(endpoint, worker):
     """pychrome's own list has pages only."""
-    endpoint.open_tab(serve())
-    kinds = {target.type for target in endpoint.targets()}
-    assert {"page", "service_worker"} <= kinds
+    assert worker.url.endswith("/worker.js")
+    assert {"page", "service_worker"} <= {target.type for target in endpoint.targets()}
 
 
 @pytest.mark.parametrize("exceptions", [None, "example.com"])
@@ -239,6 +238,25 @@ def test_that_a_wrong_port_is_told():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
+        (silent, "timed out|no answer in"),
+        (dripping, "no answer in"),
+        (unfinished, "timed out|no answer in"),
+        (endless, "no answer in|no /json/version"),
+    ],
+    ids=["silent", "dripping", "unfinished", "endless"],
+)
+def test_that_what_does_not_come_to_an_end_is_left(listen, answer, message):
+    port = listen(answer)
+    began = time.monotonic()
+    with pytest.raises(BrowserGone, match=message) as caught:
+        Endpoint(port, timeout=0.5)
+    assert time.monotonic() - began < 30
+    assert f"127.0.0.1:{port}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
         (http("<h1>hello"), r"no /json/version \(JSONDecodeError\)"),
         (http("not found", "404 Not Found"), r"no /json/version \(JSONDecodeError\)"),
         (http("[1]"), r"no /json/version \(TypeError\)"),
@@ -248,33 +266,13 @@ def test_that_a_wrong_port_is_told():
         (http('{"webSocketDebuggerUrl": "ws://127.0.0.1:1/devtools/browser/1-2"}'), "cannot be connected to"),
         (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH\r\n"), r"no /json/version \(BadStatusLine\)"),
         (lambda connection: None, "no /json/version"),
-        (silent, "timed out|no answer in"),
-        (dripping, "no answer in"),
-        (unfinished, "timed out|no answer in"),
-        (endless, "no answer in|no /json/version"),
     ],
-    ids=[
-        "page",
-        "404",
-        "array",
-        "nested",
-        "node",
-        "socket",
-        "no socket",
-        "ssh",
-        "closing",
-        "silent",
-        "dripping",
-        "unfinished",
-        "endless",
-    ],
+    ids=["page", "404", "array", "nested", "node", "socket", "no socket", "ssh", "closing"],
 )
 def test_that_what_is_no_browser_is_refused(listen, answer, message):
     port = listen(answer)
-    began = time.monotonic()
     with pytest.raises(BrowserGone, match=message) as caught:
-        Endpoint(port, timeout=0.5)
-    assert time.monotonic() - began < 30
+        Endpoint(port)
     assert str(caught.value).isprintable()
     assert f"127.0.0.1:{port}" in str(caught.value)
 

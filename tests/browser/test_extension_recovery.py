@@ -63,7 +63,9 @@ def in_the_midst(port, count, act):
         while time.monotonic() < until:
             pages = [found for found in endpoint.targets() if found.url.startswith("http://127.") and found.type == "page"]
             if pages:
-                endpoint.attach(pages[0]).evaluate(ANSWERED % count, timeout=PATIENCE)
+                tab = endpoint.attach(pages[0])
+                tab.wait_until_loaded()
+                tab.evaluate(ANSWERED % count, timeout=PATIENCE)
                 (document,) = (found for found in endpoint.targets() if found.url.endswith("/offscreen.html"))
                 act(endpoint, document)
                 return
@@ -104,7 +106,7 @@ def crash(endpoint, document):
 
 def test_images_end_when_the_process_of_the_extension_crashes(started, build_extension, picture):
     browser, adapter = started(build_extension(misbehave=["slow"]))
-    answers = disturbed(adapter, browser.port, [picture(number) for number in range(12)], crash)
+    answers = disturbed(adapter, browser.port, [picture(number) for number in range(40)], crash)  # most are still to come
     found = Counter(answer.status for answer in answers)
     assert set(found) == {"scored", "inference-error"}
     reasons = {answer.reason for answer in answers if answer.status == "inference-error"}

@@ -87,20 +87,18 @@ def test_that_an_error_of_the_browser_is_raised_once(tab):
     assert warned == []
 
 
-def test_the_worlds_of_a_page(page, endpoint):
+def test_the_worlds_of_a_page(page, endpoint, isolated_world):
     (extension,) = endpoint.extensions()
     origin = f"chrome-extension://{extension.id}"
+    isolated = isolated_world(page)
     assert sorted((world.isolated, world.origin == origin) for world in page.worlds()) == [(False, False), (True, True)]
-    (isolated,) = (world for world in page.worlds() if world.isolated)
     assert page.evaluate("secret", world=isolated) == 0.1 + 0.2
     assert page.evaluate("typeof secret") == "undefined"
-    page.events()
     page.call("Page.reload")
-    page.wait_for("Page.loadEventFired")
+    again = isolated_world(page, after=isolated)
     with pytest.raises(CallRefused, match="uniqueContextId not found"):
         page.evaluate("secret", world=isolated)
-    (again,) = (world for world in page.worlds() if world.isolated)
-    assert again.key != isolated.key
+    assert [world for world in page.worlds() if world.isolated] == [again]
     assert page.evaluate("secret", world=again) == 0.1 + 0.2
 
 
@@ -121,6 +119,14 @@ def test_that_a_page_is_loaded_when_all_it_is_made_of_is_there(tab, endpoint, se
             tab.wait_until_loaded(timeout=0.2)
     tab.wait_until_loaded()
     assert tab.evaluate("document.images.length") == 1
+
+
+def test_that_a_page_that_does_not_answer_is_not_loaded(endpoint, serve):
+    page = serve("<script>const end = Date.now() + 3000; while (Date.now() < end);</script>")
+    tab = endpoint.open_tab(page)
+    with pytest.raises(CallTimedOut, match=r"the page is not loaded after 0\.2 s"):
+        tab.wait_until_loaded(timeout=0.2)
+    tab.wait_until_loaded()
 
 
 def test_that_a_dialog_keeps_nobody(tab, endpoint):
@@ -155,8 +161,7 @@ def test_that_a_tab_that_is_closed_by_another_is_told(tab, endpoint):
     assert tab.gone
 
 
-def test_that_the_end_of_a_worker_is_told(endpoint, page):
-    worker = next(target for target in endpoint.targets() if target.type == "service_worker")
+def test_that_the_end_of_a_worker_is_told(endpoint, worker):
     connected = endpoint.attach(worker)
     assert connected.evaluate("worker") is True
     endpoint.close_tab(worker)

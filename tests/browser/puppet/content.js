@@ -40,8 +40,10 @@
     114: async (image) =>
       say(image, { ...(await hashed(image)), imageURL: image.src, localPath: "/home/me/x", result: "see /home/me/x" }),
     115: (image) => image.setAttribute("data-benchbench-result", "x".repeat(200000)),
-    117: (image) =>
-      document.addEventListener("visibilitychange", async () => document.hidden || say(image, await hashed(image))),
+    117: (image) => {
+      document.addEventListener("visibilitychange", async () => document.hidden || say(image, await hashed(image)));
+      image.dataset.listens = "yes";
+    },
     118: async (image) => {
       addEventListener("pagehide", () => navigator.sendBeacon("http://192.0.2.1/parting", "x"));
       say(image, await hashed(image));
