@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from PIL import Image
+from PIL import Image, ImageCms
 
 from pytest_benchbench.cli import main
 
@@ -46,6 +46,9 @@ def pictures():
         gray = np.asarray(drawn.convert("L")).astype(np.uint16) * 256
         return Image.fromarray(gray + np.random.default_rng(0).integers(0, 256, gray.shape, dtype=np.uint16))
 
+    # red and blue of sRGB exchanged: a browser that applies the profile shows other colours than the stored ones
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    exchanged = profile.replace(b"rXYZ", b"?XYZ").replace(b"bXYZ", b"rXYZ").replace(b"?XYZ", b"bXYZ")
     turned = Image.Exif()
     turned[0x0112] = 6
     return {
@@ -53,6 +56,7 @@ def pictures():
         "halved-colour.jpg": file("JPEG", 2, quality=80, subsampling=2, progressive=True),
         "turned.jpg": file("JPEG", 3, exif=turned),
         "lossy.webp": file("WEBP", 4, quality=80),
+        "profiled.png": file("PNG", 8, icc_profile=exchanged),
         "palette.png": file("PNG", 5, lambda drawn: drawn.quantize(64)),
         "see-through.png": file("PNG", 6, see_through),
         "sixteen-bit.png": file("PNG", 7, deep),
