@@ -140,7 +140,7 @@ class DeployedExtension:
             and wanted.runtime is not None
             and (fault := provider_fault(self.ready.provider, wanted.runtime))
         ):
-            raise CheckFailed(f"{fault} ({self.product}; the flags of the browser decide)")
+            raise CheckFailed(f"{fault} ({self.product}; the flags of the browser and the extension's build decide)")
         self.known = _known(self.ready, wanted.profile)
 
     def show(self, images: Sequence[bytes]) -> list[Seen]:

@@ -63,7 +63,7 @@ def _locate(wanted: str | None) -> Path:
 
 
 def _on_path(name: str) -> Path | None:
-    found = shutil.which(Path(name).expanduser())  # a path is only checked
+    found = shutil.which(os.path.expanduser(name))  # noqa: PTH111 - a path is only checked, and a Path would make ./x a name
     if (name == NAMES[0] if found is None else Path(found) == _WRAPPER) and os.access(_WRAPPED, os.X_OK):
         return _WRAPPED
     return None if found is None else Path(found).absolute()

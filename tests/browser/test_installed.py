@@ -62,10 +62,14 @@ def test_that_another_chromium_on_the_path_is_respected(install, tmp_path, monke
     assert find_browser("chromium").executable == path
 
 
-def test_that_a_relative_path_is_made_absolute(install, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("folder", "wanted"), [(".", "own/my-browser"), ("own", "./my-browser"), ("bin", "../own/my-browser")]
+)
+def test_that_a_relative_path_is_made_absolute(install, tmp_path, monkeypatch, folder, wanted):
     path = install("own/my-browser")
-    monkeypatch.chdir(tmp_path)
-    assert find_browser("own/my-browser").executable == path
+    monkeypatch.chdir(tmp_path / folder)
+    assert find_browser(wanted).executable.samefile(path)
+    assert find_browser(wanted).executable.is_absolute()
 
 
 def test_that_without_one_it_is_told_how_to_install_it():
