@@ -32,7 +32,9 @@ def media():
     tremolo = 0.3 * np.sin(2 * np.pi * 440 * seconds) * (1 + 0.5 * np.sin(2 * np.pi * 4 * seconds))
     hiss = 0.03 * np.random.default_rng(1).standard_normal(32_000)
     sound = (tremolo + 0.1 * np.sin(2 * np.pi * 1800 * seconds) + hiss).astype(np.float32)
-    tint = np.linspace((-40, 0, 40), (40, 0, -40), 80).astype(int)  # too smooth a chroma to be lost by halving it
+    # too smooth a chroma to be lost by halving it; of cyan and red, whose distance grows with every turn of the hue by up to
+    # half the circle, which in HSV is a hexagon: that of orange is largest before
+    tint = np.linspace((-40, 40, 40), (40, -40, -40), 80).astype(int)
     frame = np.clip(_texture(68, 80)[:, :, :1] * 0.6 + 50 + tint, 0, 255).astype(np.uint8)
     frames = np.stack([np.roll(frame, 2 * index, axis=0) for index in range(5)])
     for array in (picture, sound, frames):
